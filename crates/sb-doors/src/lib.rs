@@ -1,0 +1,1 @@
+//! Ways in: wire to engine API and back.

@@ -1,0 +1,1 @@
+//! Runs it all; offers the engine API.

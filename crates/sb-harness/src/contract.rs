@@ -1,0 +1,131 @@
+//! [`Harness`] and the values that pass between it and the engine.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use sb_net::model::{
+    Attachment, Call, CallId, Choices, Digest, Entry, MessageId, Profile, Record, SessionId, StopReason,
+    Task, TurnFault, TurnId, Usage,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// What a harness can do; the engine asks for nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HarnessFeatures {
+    /// Takes [`HarnessInput::Steer`] before its next step.
+    pub steers: bool,
+    /// Returns [`StopReason::Parked`] on [`HarnessInput::Wait`] and later goes on from the log. One that
+    /// does not keeps its turn open until the decision comes.
+    pub parks: bool,
+    /// Its memory is the log it is given, so `/undo` and `/retry` need nothing more of it.
+    pub rewinds: bool,
+    /// Does [`Task::Compact`].
+    pub compacts: bool,
+    /// Can be shown pictures.
+    pub images: bool,
+}
+
+/// Reads and keeps bytes by digest, for files of messages and files the agent shares.
+#[async_trait]
+pub trait Blobs: Send + Sync {
+    /// The bytes of a blob; `Err` says why not, free of paths. For pictures shown to a model (5 MB at most).
+    async fn read(&self, digest: &Digest) -> std::io::Result<Bytes>;
+    /// Copies a file into the store, streaming, and gives its digest and size.
+    async fn keep(&self, file: tokio::fs::File) -> std::io::Result<(Digest, u64)>;
+    /// Opens a blob for streaming out of it.
+    async fn open(&self, digest: &Digest) -> std::io::Result<tokio::fs::File>;
+}
+
+/// Everything one run may know.
+#[derive(Clone)]
+pub struct TurnSpec {
+    pub turn: TurnId,
+    pub session: SessionId,
+    pub task: Task,
+    pub profile: Arc<Profile>,
+    /// What the chat chose, already narrowed to what the profile gives.
+    pub choices: Choices,
+    /// The log's view: the newest summary, then everything after it that is not undone, this turn's
+    /// records included. On a turn that goes on, it ends where the turn left off.
+    pub log: Vec<Entry>,
+    /// How often this turn was begun: 1, or more after a crash.
+    pub starts: u32,
+    pub blobs: Arc<dyn Blobs>,
+}
+
+/// What the engine tells a running turn. Sent in order; sending never waits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HarnessInput {
+    /// A person said more. Takes effect before the next step; confirm with [`HarnessEvent::Took`].
+    /// `record` is the `Said` record to confirm it with.
+    Steer(MessageId, Record),
+    /// The call may act now; its permission is committed.
+    Go(CallId),
+    /// The call may not act, and why, for the model.
+    No(CallId, String),
+    /// A person must decide the call: park if you can, else keep waiting for `Go` or `No`.
+    Wait(CallId),
+    /// The engine did the call itself; this is the result.
+    Done(CallId, Value),
+    /// Stop now: end streams, end process groups, then return [`StopReason::Stopped`]. Within ten seconds.
+    Stop,
+}
+
+/// One thing a tool did, for people who watch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolUpdate {
+    pub call: CallId,
+    pub tool: String,
+    /// `running`, or `done`.
+    pub state: &'static str,
+}
+
+/// What a harness tells the engine during a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HarnessEvent {
+    /// Words of the answer being written; appended to those before.
+    Text(String),
+    /// The answer is whole; what comes next is another one, a paragraph apart.
+    Break,
+    /// The words since the last `Break` are void (an attempt failed); where they were shown and cannot
+    /// be taken back, they stay.
+    Void,
+    /// Steered words have reached the agent.
+    Took(MessageId),
+    /// It wants to do this. Wait for `Go`, `No`, `Wait` or `Done` before anything else about it.
+    Call(Call),
+    Tool(ToolUpdate),
+    /// Reasoning; never part of a reply.
+    Thought(String),
+    /// A file for the person, after the reply.
+    File(Attachment),
+    Usage(Usage),
+    /// A record for the session's log, in order. Committed no later than the next `Go` of an acting
+    /// call, or the turn's end; a result of an acting call at once.
+    Log(Record),
+}
+
+/// Where a turn receives what the engine tells it.
+pub type Inputs = mpsc::UnboundedReceiver<HarnessInput>;
+/// Where a turn tells the engine what it does; bounded, so an engine at work slows the turn down.
+pub type Events = mpsc::Sender<HarnessEvent>;
+
+/// The queues of one turn: what the engine keeps, and what the harness is given.
+pub fn channel() -> ((mpsc::UnboundedSender<HarnessInput>, mpsc::Receiver<HarnessEvent>), (Inputs, Events)) {
+    let (tell, inputs) = mpsc::unbounded_channel();
+    let (events, hear) = mpsc::channel(64);
+    ((tell, hear), (inputs, events))
+}
+
+/// What runs turns: the built-in loop, or an agent elsewhere.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    fn features(&self) -> HarnessFeatures;
+
+    /// Runs one turn, or goes on with one. Returning is its only end; dropping the future must end
+    /// everything it started (processes, connections). An error says what failed, in words for the
+    /// person, without secrets. What was logged by events before stays.
+    async fn turn(&self, spec: TurnSpec, inputs: Inputs, events: Events) -> Result<StopReason, TurnFault>;
+}

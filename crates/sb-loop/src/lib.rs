@@ -1,0 +1,1 @@
+//! The built-in model loop: providers as data, tools.

@@ -1,0 +1,73 @@
+//! What can go wrong outside, sorted by what is to be done about it.
+
+use serde::{Deserialize, Serialize};
+
+/// How a failure of something outside is treated; one table acts on it, nobody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Busy, limited, slow, unreachable: may pass. `wait_ms` is what the other side asked for.
+    Passing { wait_ms: Option<u64> },
+    /// This very thing will never be taken.
+    Refused,
+    /// Our credentials are not accepted.
+    Auth,
+    /// The other side answered with something we cannot read.
+    Garbled,
+}
+
+/// A failure of something outside: its kind, and a sentence free of secrets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{doing}: {detail}")]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// What we were doing, such as "asking api.example.org".
+    pub doing: String,
+    /// What came of it; never a whole URL, never a header.
+    pub detail: String,
+    /// It was sent and the answer was lost, so it may have been done.
+    pub maybe_done: bool,
+    /// HTTP status, where there was one.
+    pub status: Option<u16>,
+}
+
+/// Why a turn failed, told in the chat (never silence).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnFaultKind {
+    /// The provider is overloaded or failing; trying again later helps.
+    Overloaded,
+    /// The provider limits how often we may ask.
+    RateLimited,
+    /// The provider wants money or quota.
+    Credit,
+    /// The provider does not take our key, or there is none.
+    Auth,
+    /// The provider could not be reached.
+    Network,
+    /// The provider refused the request itself (unknown model, bad parameters).
+    Refused,
+    /// The conversation no longer fits the model.
+    ContextFull,
+    /// The turn took longer than its deadline.
+    Deadline,
+    /// The harness crashed, or its turn was cut off too often.
+    Crashed,
+    /// Something of ours, such as a profile that is gone.
+    Internal,
+}
+
+/// A failed turn: the kind, and one sentence for the person, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{detail}")]
+pub struct TurnFault {
+    pub kind: TurnFaultKind,
+    pub detail: String,
+    /// How long the provider asked us to wait, if it said.
+    pub wait_ms: Option<u64>,
+}
+
+impl TurnFault {
+    pub fn new(kind: TurnFaultKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), wait_ms: None }
+    }
+}

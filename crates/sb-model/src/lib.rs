@@ -1,0 +1,31 @@
+//! The vocabulary every room shares: ids, messages, changes, faults, and the traits for time and chance.
+//!
+//! No behaviour lives here beyond parsing and printing the values themselves: decisions are
+//! `sb-core`'s, storage is `sb-store`'s. A type here is serialisable only because it is stored.
+
+mod call;
+mod change;
+mod ending;
+mod fault;
+mod ids;
+mod message;
+mod profile;
+mod record;
+mod secret;
+mod time;
+mod turn;
+
+pub use call::{Call, Rule, ToolClass, Verdict};
+pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
+pub use ending::{EndKind, Ending, Refusal};
+pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
+pub use ids::{
+    CallId, ConversationId, Digest, MessageId, ProfileName, RequestId, Seq, SessionId, TokenId, TurnId,
+};
+pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
+pub use profile::{Level, ModelRef, Profile, ToolSet};
+pub use record::{Entry, Record};
+pub use sb_text as text;
+pub use secret::Secret;
+pub use time::{Clock, Dice, Timestamp};
+pub use turn::{Pending, Phase, StopReason, Task, Turn, Usage};

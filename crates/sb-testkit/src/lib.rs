@@ -1,0 +1,1 @@
+//! Simulated world, scripted harness, the shared suites.

@@ -1,0 +1,1 @@
+//! Protocols spoken from both ends; no I/O.
