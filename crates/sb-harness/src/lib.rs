@@ -7,10 +7,8 @@
 mod contract;
 mod script;
 
-pub use contract::{
-    Blobs, Events, Harness, HarnessEvent, HarnessFeatures, HarnessInput, Inputs, ToolUpdate, TurnSpec,
-    channel,
-};
+pub use contract::{Blobs, Events, Harness, HarnessFeatures, Inputs, TurnSpec, channel};
 pub use sb_net as net;
 pub use sb_net::model;
+pub use sb_net::model::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use script::{FailKind, Script, Step};

@@ -72,6 +72,8 @@ pub struct Snapshot {
     /// Taken, not yet of a turn, without an ending; in the order of taking.
     pub waiting: Vec<Message>,
     pub turn: Option<Turn>,
+    /// The newest message taken in this conversation, whether it has its ending or not.
+    pub newest: MessageId,
 }
 
 /// One thing a decision records. `Logged` carries its place, so replaying a decision writes the same rows.

@@ -138,7 +138,7 @@ impl ProfileName {
 }
 
 /// One taken message, numbered by the store in the order of taking; also its receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageId(pub i64);
 

@@ -6,6 +6,7 @@
 mod call;
 mod change;
 mod ending;
+mod exchange;
 mod fault;
 mod ids;
 mod message;
@@ -18,6 +19,7 @@ mod turn;
 pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
 pub use ending::{EndKind, Ending, Refusal};
+pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
 pub use ids::{
     CallId, ConversationId, Digest, MessageId, ProfileName, RequestId, Seq, SessionId, TokenId, TurnId,

@@ -78,6 +78,6 @@ pub enum Record {
     Restarted { starts: u32 },
     /// The turn ended.
     Ended { how: EndKind, fault: Option<TurnFault> },
-    /// Something a command changed, for the trace: what, and who.
-    Noted { text: String, by: Principal },
+    /// Something a command changed, for the trace: what, and who. `told`: it is part of the reply too.
+    Noted { text: String, by: Principal, told: bool },
 }
