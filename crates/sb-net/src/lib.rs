@@ -1,3 +1,18 @@
 //! The outside, injected: HTTP, child processes, the clock and chance.
+//!
+//! Nothing else in the program opens a socket, starts a program, or asks the machine for the time or
+//! for random bits; so tests put doubles here, and every failure is sorted in one place. Invariant: no
+//! error that leaves this crate holds a key, a header or more of an address than its host.
 
+pub mod child;
+mod doubles;
+mod fault;
+mod http;
+mod machine;
+mod redact;
+
+pub use doubles::{FixedDice, ManualClock};
+pub use http::{Answer, Ask, Body, Http};
+pub use machine::{SystemClock, SystemDice};
+pub use redact::{host_of, redact};
 pub use sb_model as model;

@@ -1,1 +1,3 @@
 //! Protocols spoken from both ends; no I/O.
+
+pub mod sse;

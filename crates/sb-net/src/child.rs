@@ -1,0 +1,252 @@
+//! Runs a program to its end, in a process group of its own, within limits.
+//!
+//! Invariant: nothing it started outlives the future that runs it. When the program ends, when its
+//! time is up, and when the future is dropped, the whole group is killed and the program reaped. Its
+//! environment holds four harmless variables, so that no key of ours can be read by it.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::process::Command;
+
+/// What of our environment a program sees.
+const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
+/// How long the rest of the output may take after the program's end: what is in the pipe is read at
+/// once, but a program that left its group could hold the pipe open for ever.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A program to run.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub program: String,
+    pub args: Vec<String>,
+    pub dir: PathBuf,
+    /// How long it may run.
+    pub limit: Duration,
+    /// How many bytes of output are kept, half from its beginning and half from its end.
+    pub keep: usize,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// It was killed because its time was up.
+    TimedOut,
+}
+
+/// What came of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    pub exit: Exit,
+    /// Both outputs in the order written, as text; says where something was left out.
+    pub output: String,
+}
+
+/// Runs `program`. Dropping the future kills its process group.
+///
+/// # Errors
+/// If it cannot be started or waited for.
+pub async fn run(program: Program) -> io::Result<Finished> {
+    let (reader, writer) = io::pipe()?;
+    let mut output = pipe::Receiver::from_owned_fd(reader.into())?;
+    let mut child = command(&program, writer)?.spawn()?;
+    let group = Group::of(&child);
+    let mut kept = Kept::new(program.keep);
+    let in_time = tokio::time::timeout(program.limit, async {
+        loop {
+            tokio::select! {
+                status = child.wait() => return status,
+                read = read_some(&mut output, &mut kept) => if !read? { return child.wait().await },
+            }
+        }
+    });
+    let ended = in_time.await;
+    drop(group);
+    let status = match ended {
+        Ok(status) => Some(status?),
+        Err(_) => {
+            child.wait().await?;
+            None
+        }
+    };
+    let rest = async { while let Ok(true) = read_some(&mut output, &mut kept).await {} };
+    let _ = tokio::time::timeout(LAST_WORDS, rest).await;
+    Ok(Finished { exit: status.map_or(Exit::TimedOut, exit_of), output: kept.text() })
+}
+
+/// The command, both of whose outputs are the one pipe; it must be dropped for the pipe to end.
+fn command(program: &Program, output: io::PipeWriter) -> io::Result<Command> {
+    let mut command = Command::new(&program.program);
+    command
+        .args(&program.args)
+        .current_dir(&program.dir)
+        .env_clear()
+        .envs(KEPT.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .process_group(0)
+        .kill_on_drop(true);
+    Ok(command)
+}
+
+fn exit_of(status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// Reads what there is; false at the end.
+async fn read_some(output: &mut pipe::Receiver, kept: &mut Kept) -> io::Result<bool> {
+    let mut bytes = [0; 8192];
+    let n = output.read(&mut bytes).await?;
+    kept.push(&bytes[..n]);
+    Ok(n > 0)
+}
+
+/// A process group that is killed when this is dropped.
+struct Group(Option<Pid>);
+
+impl Group {
+    /// The group of a child that leads one. A child already reaped has none.
+    fn of(child: &tokio::process::Child) -> Self {
+        Self(child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(leader) = self.0 {
+            // Fails only if the whole group is gone already.
+            let _ = killpg(leader, Signal::SIGKILL);
+        }
+    }
+}
+
+/// The beginning and the end of an output.
+struct Kept {
+    half: usize,
+    head: Vec<u8>,
+    tail: std::collections::VecDeque<u8>,
+    dropped: usize,
+}
+
+impl Kept {
+    fn new(keep: usize) -> Self {
+        Self { half: keep / 2, head: Vec::new(), tail: Default::default(), dropped: 0 }
+    }
+    fn push(&mut self, bytes: &[u8]) {
+        let (head, rest) = bytes.split_at(bytes.len().min(self.half - self.head.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(self.half);
+        self.tail.drain(..over);
+        self.dropped += over;
+    }
+    fn text(self) -> String {
+        let tail = Vec::from(self.tail);
+        if self.dropped == 0 {
+            return String::from_utf8_lossy(&[self.head, tail].concat()).into_owned();
+        }
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
+        format!("{head}\n[… {} bytes left out …]\n{tail}", self.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Program {
+        Program {
+            program: "sh".into(),
+            args: vec!["-c".into(), script.into()],
+            dir: std::env::temp_dir(),
+            limit: Duration::from_secs(60),
+            keep: 1000,
+        }
+    }
+
+    /// Whether the process is gone or only waits to be reaped by whoever inherited it.
+    fn is_gone(pid: &str) -> bool {
+        match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+            Err(_) => true,
+            Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        }
+    }
+
+    /// Waits until the process is gone; a kill is carried out a moment after it is asked for.
+    async fn assert_goes(pid: &str) {
+        for _ in 0..1000 {
+            if is_gone(pid) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("process {pid} lives on");
+    }
+
+    #[tokio::test]
+    async fn both_outputs_and_the_exit_code_are_told() {
+        let done = run(sh("echo out; echo err >&2; exit 3")).await.expect("runs");
+        assert_eq!(done, Finished { exit: Exit::Code(3), output: "out\nerr\n".into() });
+    }
+
+    #[tokio::test]
+    async fn what_is_left_in_the_background_dies_with_the_program() {
+        let done = run(sh("sleep 600 & echo $!")).await.expect("runs");
+        assert_eq!(done.exit, Exit::Code(0));
+        assert_goes(done.output.trim()).await;
+    }
+
+    #[tokio::test]
+    async fn when_its_time_is_up_the_whole_group_is_killed() {
+        let limit = Duration::from_millis(300);
+        let done = run(Program { limit, ..sh("sleep 600 & echo $!; wait") }).await.expect("runs");
+        assert_eq!(done.exit, Exit::TimedOut);
+        assert_goes(done.output.trim()).await;
+    }
+
+    #[tokio::test]
+    async fn dropping_it_kills_the_whole_group() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let script = "sleep 600 & echo $! > pid.new; mv pid.new pid; wait";
+        let running = tokio::spawn(run(Program { dir: dir.path().into(), ..sh(script) }));
+        let pid = loop {
+            match std::fs::read_to_string(dir.path().join("pid")) {
+                Ok(pid) => break pid,
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        running.abort();
+        assert!(running.await.is_err());
+        assert_goes(pid.trim()).await;
+    }
+
+    #[tokio::test]
+    async fn long_output_keeps_its_beginning_and_its_end() {
+        let done = run(sh("seq 1 10000")).await.expect("runs");
+        assert!(done.output.starts_with("1\n2\n") && done.output.ends_with("9999\n10000\n"));
+        assert!(done.output.contains("bytes left out") && done.output.len() < 1100);
+    }
+
+    #[tokio::test]
+    async fn only_harmless_variables_are_passed_on() {
+        let done = run(sh("env")).await.expect("runs");
+        for line in done.output.lines() {
+            let name = line.split('=').next().unwrap_or_default();
+            let made_by_the_shell = ["PWD", "OLDPWD", "SHLVL", "_"];
+            assert!(KEPT.contains(&name) || made_by_the_shell.contains(&name), "{line}");
+        }
+    }
+}

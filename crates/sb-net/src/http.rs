@@ -1,0 +1,177 @@
+//! The one HTTP client, and the streamed answer.
+//!
+//! A request has no limit on its whole length, since models write for minutes; what is limited is the
+//! time to connect and every silence between two pieces. Dropping an [`Answer`] or its [`Body`] closes
+//! the connection at once: that is how a model is cut off.
+
+use std::pin::Pin;
+use std::sync::Once;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use reqwest::header::{HeaderName, HeaderValue};
+use sb_model::{Fault, FaultKind, Secret};
+use tokio::time::{Instant, Sleep};
+
+use crate::{fault, host_of};
+
+const CONNECT: Duration = Duration::from_secs(5);
+/// Most of an error's body that is read.
+const ERROR_BODY: usize = 64 * 1024;
+
+/// One request. Header values that are secret are given apart, so that they never reach an error.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub url: String,
+    pub headers: Vec<(&'static str, String)>,
+    /// Headers whose value holds a secret: name, what stands before the secret, the secret.
+    pub secret_headers: Vec<(&'static str, &'static str, Secret)>,
+    /// A JSON document.
+    pub body: Vec<u8>,
+    /// Longest silence before and within the answer.
+    pub idle: Duration,
+}
+
+/// The one HTTP client; clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Http {
+    client: reqwest::Client,
+}
+
+/// A successful answer whose body is still coming.
+pub struct Answer {
+    pub status: u16,
+    /// In lower case, without parameters; empty if not told.
+    pub media_type: String,
+    pub body: Body,
+}
+
+/// The pieces of an answer's body. Ends after the first error.
+pub struct Body {
+    inner: Option<Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>>,
+    silence: Pin<Box<Sleep>>,
+    idle: Duration,
+    url: String,
+}
+
+impl Http {
+    /// A client with the machine's trusted certificates and proxy settings.
+    ///
+    /// # Errors
+    /// If the machine's certificates cannot be read.
+    pub fn new() -> Result<Self, Fault> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // Fails only if another part of the process chose already; then that choice stands.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let client = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
+            .build();
+        client.map(|client| Self { client }).map_err(|why| Fault {
+            kind: FaultKind::Refused,
+            doing: "setting up HTTP".to_owned(),
+            detail: why.without_url().to_string(),
+            maybe_done: false,
+            status: None,
+        })
+    }
+
+    /// Posts a JSON document and gives the answer as soon as its head has come.
+    ///
+    /// # Errors
+    /// Any answer but a success, a silence, or a broken connection, sorted as in [`Fault`].
+    pub async fn post(&self, ask: Ask) -> Result<Answer, Fault> {
+        let request = self.request(&ask)?;
+        let sent = tokio::time::timeout(ask.idle, self.client.execute(request)).await;
+        let response = sent
+            .map_err(|_| fault::of_silence(&ask.url, ask.idle.as_secs()))?
+            .map_err(|why| fault::of_failure(&ask.url, &why))?;
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let mut body = Body {
+            inner: Some(Box::pin(response.bytes_stream())),
+            silence: Box::pin(tokio::time::sleep(ask.idle)),
+            idle: ask.idle,
+            url: ask.url,
+        };
+        if !(200..300).contains(&status) {
+            let said = body.beginning(ERROR_BODY).await;
+            let secrets: Vec<&Secret> = ask.secret_headers.iter().map(|(_, _, s)| s).collect();
+            return Err(fault::of_answer(&body.url, status, &headers, &said, &secrets));
+        }
+        let media_type = headers.get("content-type").and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Ok(Answer { status, media_type, body })
+    }
+
+    fn request(&self, ask: &Ask) -> Result<reqwest::Request, Fault> {
+        let mut request = self.client.post(&ask.url).header("content-type", "application/json");
+        for (name, value) in &ask.headers {
+            request = request.header(*name, value);
+        }
+        for (name, before, secret) in &ask.secret_headers {
+            let value = HeaderValue::from_str(&format!("{before}{}", secret.expose()));
+            let mut value = value.map_err(|_| bad_key(&ask.url))?;
+            value.set_sensitive(true);
+            request = request.header(HeaderName::from_static(name), value);
+        }
+        request.body(ask.body.clone()).build().map_err(|why| fault::of_failure(&ask.url, &why))
+    }
+}
+
+/// A key that no header can hold, such as one with a line break pasted along.
+fn bad_key(url: &str) -> Fault {
+    Fault {
+        kind: FaultKind::Auth,
+        doing: format!("asking {}", host_of(url)),
+        detail: "the key holds characters that cannot be sent".to_owned(),
+        maybe_done: false,
+        status: None,
+    }
+}
+
+impl Body {
+    /// Up to `most` bytes; what comes after a failure or the limit is left.
+    async fn beginning(&mut self, most: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while let Some(Ok(piece)) = self.next().await {
+            bytes.extend_from_slice(&piece[..piece.len().min(most - bytes.len())]);
+            if bytes.len() >= most {
+                break;
+            }
+        }
+        bytes
+    }
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, Fault>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let Some(inner) = this.inner.as_mut() else { return Poll::Ready(None) };
+        let fault = match inner.as_mut().poll_next(cx) {
+            Poll::Ready(Some(Ok(piece))) => {
+                let until = Instant::now() + this.idle;
+                this.silence.as_mut().reset(until);
+                return Poll::Ready(Some(Ok(piece)));
+            }
+            Poll::Ready(None) => {
+                this.inner = None;
+                return Poll::Ready(None);
+            }
+            Poll::Ready(Some(Err(why))) => fault::of_failure(&this.url, &why),
+            Poll::Pending => match this.silence.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(()) => fault::of_silence(&this.url, this.idle.as_secs()),
+            },
+        };
+        this.inner = None;
+        Poll::Ready(Some(Err(fault)))
+    }
+}
