@@ -1,1 +1,60 @@
-fn main() {}
+//! `cargo xtask <task>`: the command line of the project's own tasks.
+//!
+//! Each task is a module of `xtask::task`; this file only reads the words.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::task::{docs, fuzz, interop, requirements, test, transcript};
+
+/// The project's own tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Installs what the tests need, then runs formatting, lints and every test.
+    Test {
+        /// Leaves the lints out.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Counts the requirements that hold, section by section.
+    Requirements {
+        /// Writes the tests found into docs/requirements.md first.
+        #[arg(long)]
+        link: bool,
+    },
+    /// Writes docs/reference.md from what the program prints about itself.
+    Docs {
+        /// Changes nothing; fails if the page is stale.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Runs docs/transcript.sh on a fresh home and keeps what it prints as docs/transcript.md.
+    Transcript,
+    /// Runs the official model SDKs, as clients, against the stand-in model servers.
+    Interop,
+    /// Fuzzes the parsers of outside input; all targets, or the one named.
+    Fuzz {
+        /// A file of fuzz/fuzz_targets, without its ending.
+        target: Option<String>,
+        /// How long each target runs.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().task {
+        Task::Test { quick } => test::run(quick),
+        Task::Requirements { link } => requirements::run(link),
+        Task::Docs { check } => docs::run(check),
+        Task::Transcript => transcript::run(),
+        Task::Interop => interop::run(),
+        Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
+    }
+}
