@@ -137,16 +137,14 @@ pub enum Change {
         phase: Phase,
         worked_ms: i64,
     },
-    /// The turn is over. `newest`: it counts as the session's newest exchange.
+    /// The turn is over. `exchange`: it was one of the talk, which `/undo` may take back.
     TurnEnded {
         turn: TurnId,
-        session: SessionId,
-        newest: bool,
+        exchange: bool,
     },
-    /// The session's newest exchange is this one now (none: nothing is left to undo).
-    Newest {
-        session: SessionId,
-        turn: Option<TurnId>,
+    /// The exchange is forgotten: the next `/undo` means the one before.
+    Undone {
+        turn: TurnId,
     },
     Used {
         session: SessionId,

@@ -22,7 +22,7 @@ pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
 pub use ids::{
-    CallId, ConversationId, Digest, MessageId, ProfileName, RequestId, Seq, SessionId, TokenId, TurnId,
+    BadId, CallId, ConversationId, Digest, MessageId, ProfileName, RequestId, Seq, SessionId, TokenId, TurnId,
 };
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
 pub use profile::{Level, ModelRef, Profile, ToolSet};

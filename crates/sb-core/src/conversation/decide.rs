@@ -1,0 +1,162 @@
+//! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
+
+use sb_model::{
+    CallId, Change, Message, MessageId, Pending, Phase, Record, Refusal, Rule, ToolClass, TurnId,
+};
+
+use super::Conversation;
+use super::run::Plan;
+use crate::commands::{Always, is_request_id};
+use crate::rules;
+
+impl Conversation {
+    pub(super) fn approve(&mut self, message: &Message, request: Option<String>, always: Option<Always>) {
+        let Some((turn, pending)) = self.waiting_request(message.id, request.as_deref()) else { return };
+        let (rule, note) = match self.standing_rule(&pending, always) {
+            Ok(both) => both,
+            Err(why) => return self.refuse(message.id, Refusal::BadCommand, why),
+        };
+        let from = self.log(
+            Some(turn),
+            Record::Decided {
+                request: pending.request,
+                call: pending.call.id.clone(),
+                by: message.from.clone(),
+                allowed: true,
+                why: String::new(),
+                always: rule.clone(),
+            },
+        );
+        if let Some(text) = note {
+            self.log(Some(turn), Record::Noted { text, by: message.from.clone(), told: true });
+        }
+        if let (Some(rule), Some(session)) = (rule, &self.state.session) {
+            let mut rules = session.allowed.clone();
+            rules.push(rule);
+            let session = session.id;
+            self.record(Change::Allowed { session, rules });
+        }
+        let mut granted = self.state.turn.as_ref().map(|t| t.granted.clone()).unwrap_or_default();
+        granted.push((pending.call.digest(), message.from.clone()));
+        self.record(Change::Granted { turn, granted });
+        self.decided(turn, message.id, from);
+    }
+
+    pub(super) fn decline(&mut self, message: &Message, words: &str) {
+        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let pending = self.state.turn.as_ref().and_then(|t| t.pending.as_ref());
+        let names_this = pending.is_some_and(|p| p.request.is_named_by(first));
+        // A word of an id's exact form that names another request is a mistake, not a reason.
+        let names_other = is_request_id(first) && matches!(first.len(), 8 | 16) && !names_this;
+        let (request, why) =
+            if names_this || names_other { (Some(first), rest.trim()) } else { (None, words) };
+        let Some((turn, pending)) = self.waiting_request(message.id, request) else { return };
+        let call: CallId = pending.call.id.clone();
+        let from = self.log(
+            Some(turn),
+            Record::Decided {
+                request: pending.request,
+                call: call.clone(),
+                by: message.from.clone(),
+                allowed: false,
+                why: why.to_owned(),
+                always: None,
+            },
+        );
+        let text = match why {
+            "" => "The person declined this call.".to_owned(),
+            why => format!("The person declined this call: {why}"),
+        };
+        self.log(Some(turn), Record::Result { call, ok: false, text, files: Vec::new(), outside: false });
+        self.decided(turn, message.id, from);
+    }
+
+    /// The request a decision is about, or a refusal: only the very one that waits can be decided.
+    fn waiting_request(&mut self, message: MessageId, named: Option<&str>) -> Option<(TurnId, Pending)> {
+        let turn = self.state.turn.as_ref();
+        let found = turn.and_then(|t| Some((t.id, t.pending.clone()?)));
+        let said = match &found {
+            None => "Nothing waits for an approval here.".to_owned(),
+            Some((_, p)) if named.is_some_and(|n| !p.request.is_named_by(n)) => {
+                format!(
+                    "That is not the request that waits. Now it is {}: {}.",
+                    p.request.short(),
+                    p.call.shown()
+                )
+            }
+            Some(_) => return found,
+        };
+        self.refuse(message, Refusal::NotWaiting, said);
+        None
+    }
+
+    /// The rule to keep for the session, and what to tell the person where "always" is not given.
+    fn standing_rule(
+        &self,
+        pending: &Pending,
+        always: Option<Always>,
+    ) -> Result<(Option<Rule>, Option<String>), String> {
+        let Some(always) = always else { return Ok((None, None)) };
+        if self.state.session.as_ref().is_some_and(|s| s.tainted) {
+            let note =
+                "Allowed once. \"Always\" is not given while the session has read content from outside.";
+            return Ok((None, Some(note.to_owned())));
+        }
+        if pending.call.class == ToolClass::Spend {
+            return Ok((None, Some("Allowed once. A payment is always approved on its own.".to_owned())));
+        }
+        let call = &pending.call;
+        match always {
+            Always::Same => {
+                Ok((Some(Rule::Same { tool: call.tool.clone(), input: call.input.clone() }), None))
+            }
+            Always::Matching(rule) if rules::covers(&rule, call) => Ok((Some(rule), None)),
+            Always::Matching(rule) => Err(format!(
+                "{} does not match the call that waits ({}), so nothing was approved. A shell rule matches one plain command only.",
+                rules::shown(&rule),
+                call.shown()
+            )),
+        }
+    }
+
+    /// The decision is recorded: the turn goes on, and answers the one who decided too.
+    fn decided(&mut self, turn: TurnId, message: MessageId, from: sb_model::Seq) {
+        self.record(Change::Asks { turn, pending: None });
+        self.record(Change::Joined { turn, message, from });
+        self.set_tainted(false);
+        self.enter(Phase::Running);
+        // A harness still winding down goes on when it has.
+        if self.run.is_none() {
+            self.plan = Some(Plan::GoOn);
+            self.want_slot(true);
+        }
+    }
+
+    pub(super) fn allowed(&mut self, message: &Message, off: bool) {
+        let Some(session) = &self.state.session else {
+            return self.answer(message.id, "Nothing is allowed beyond the autonomy level.");
+        };
+        let id = session.id;
+        if off {
+            self.record(Change::Allowed { session: id, rules: Vec::new() });
+            self.note(message, "withdrew what was allowed for the session");
+            return self.answer(
+                message.id,
+                "Withdrawn. The agent asks again for everything its autonomy level does not give.",
+            );
+        }
+        let said = match session.allowed.as_slice() {
+            [] => "Nothing is allowed beyond the autonomy level.".to_owned(),
+            rules => {
+                let shown: Vec<String> = rules.iter().map(|r| format!("- {}", rules::shown(r))).collect();
+                format!("Allowed without asking in this session:\n{}", shown.join("\n"))
+            }
+        };
+        self.answer(message.id, said);
+    }
+
+    /// For the trace: who changed what.
+    pub(super) fn note(&mut self, message: &Message, text: impl Into<String>) {
+        self.log(None, Record::Noted { text: text.into(), by: message.from.clone(), told: false });
+    }
+}

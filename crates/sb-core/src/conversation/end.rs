@@ -1,0 +1,167 @@
+//! A turn ends: every message it answers gets its ending, in the commit that ends it.
+
+use sb_model::text::add_paragraph;
+use sb_model::{
+    Change, EndKind, Ending, Phase, Record, RequestId, Seq, StopReason, Task, TurnFault, TurnFaultKind,
+    TurnId, Usage,
+};
+
+use super::run::{Run, StopCause};
+use super::{Conversation, Effect, Show};
+use crate::reply::{self, failure_card, waiting_line};
+
+/// How a turn ended, before each message's own words are put together.
+struct Close {
+    kind: EndKind,
+    /// A last paragraph of our own.
+    remark: Option<String>,
+    fault: Option<TurnFault>,
+}
+
+impl Conversation {
+    /// The harness returned, or was dropped.
+    pub(super) fn harness_ended(&mut self, turn: TurnId, how: Result<StopReason, TurnFault>) {
+        if self.run.as_ref().is_none_or(|r| r.turn != turn) {
+            return;
+        }
+        self.flush(turn);
+        let parked = self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Parked);
+        let decided = self
+            .state
+            .turn
+            .as_ref()
+            .is_some_and(|t| t.phase == Phase::Running && how == Ok(StopReason::Parked));
+        if decided && self.run.as_ref().is_some_and(|r| r.stop.is_none()) {
+            // Somebody decided before the harness had wound down: it goes on at once.
+            self.run = None;
+            self.plan = Some(super::run::Plan::GoOn);
+            return self.want_slot(true);
+        }
+        if parked && how == Ok(StopReason::Parked) {
+            self.show_waiting();
+            self.run = None;
+            self.free_slot();
+            return;
+        }
+        let stop = self.run.as_ref().and_then(|r| r.stop.clone());
+        self.close_turn(close(how, stop));
+    }
+
+    /// Ends the stored turn and all its messages, and takes up what is next.
+    fn close_turn(&mut self, mut close: Close) {
+        let Some(turn) = self.state.turn.clone() else { return };
+        if turn.pending.is_some() {
+            self.record(Change::Asks { turn: turn.id, pending: None });
+        }
+        let silent = turn.messages.iter().all(|(_, from)| self.reply_words(*from).is_empty());
+        if close.kind == EndKind::Replied && silent && close.remark.is_none() {
+            close.kind = EndKind::Silent;
+        }
+        let to = self.log(Some(turn.id), Record::Ended { how: close.kind, fault: close.fault.clone() });
+        let prompts = self.prompts(&turn) as u64;
+        self.add_usage(Usage { turns: 1, messages: prompts, ..Usage::default() });
+        for (message, from) in &turn.messages {
+            let mut said = self.reply_words(*from);
+            if let Some(remark) = &close.remark {
+                add_paragraph(&mut said, remark);
+            }
+            let files = self.run.as_ref().map(|r| reply::files(&r.pieces, *from)).unwrap_or_default();
+            let ending = Ending {
+                kind: close.kind,
+                said,
+                session: Some(turn.session),
+                turn: Some(turn.id),
+                from: *from,
+                to,
+                files,
+                waiting: None,
+                refusal: None,
+                fault: close.fault.clone(),
+            };
+            self.end_message(message.id, ending);
+        }
+        self.record(Change::TurnEnded { turn: turn.id, exchange: turn.task == Task::Answer });
+        self.run = None;
+        self.plan = None;
+        self.free_slot();
+        self.next();
+    }
+
+    /// Messages that are somebody's words, not commands that decided something.
+    fn prompts(&self, turn: &sb_model::Turn) -> usize {
+        turn.messages.iter().filter(|(m, _)| matches!(crate::commands::read(m), Ok(None))).count()
+    }
+
+    fn reply_words(&self, from: Seq) -> String {
+        self.run.as_ref().map(|r: &Run| reply::words(&r.pieces, from)).unwrap_or_default()
+    }
+
+    /// Ends a turn that has no harness at work: parked, or failed before it could go on.
+    pub(super) fn close_without_run(
+        &mut self,
+        kind: EndKind,
+        remark: Option<String>,
+        fault: Option<TurnFault>,
+    ) {
+        self.close_turn(Close { kind, remark, fault });
+    }
+
+    /// Everybody who waits for this turn is told what it waits for.
+    pub(super) fn show_waiting(&mut self) {
+        let Some(turn) = &self.state.turn else { return };
+        let told: Vec<_> = turn.messages.iter().map(|(m, from)| (m.id, *from)).collect();
+        for (message, from) in told {
+            let ending = self.waiting_ending(Some(from));
+            self.perform(Effect::Show(Show::Ended(message, ending)));
+        }
+    }
+
+    /// How a message stands while a request waits: for one of the turn with its words so far.
+    pub(super) fn waiting_ending(&self, from: Option<Seq>) -> Ending {
+        let turn = self.state.turn.as_ref();
+        let pending = turn.and_then(|t| t.pending.as_ref());
+        let mut said = from.map(|f| self.reply_words(f)).unwrap_or_default();
+        if let Some(pending) = pending {
+            add_paragraph(&mut said, &waiting_line(pending));
+        }
+        let last = self.state.session.as_ref().map(|s| s.last).unwrap_or_default();
+        Ending {
+            kind: EndKind::Waiting,
+            said,
+            session: self.session_id(),
+            turn: turn.map(|t| t.id),
+            from: from.unwrap_or(last.next()),
+            to: last,
+            files: Vec::new(),
+            waiting: pending.map(|p: &sb_model::Pending| -> RequestId { p.request }),
+            refusal: None,
+            fault: None,
+        }
+    }
+}
+
+fn close(how: Result<StopReason, TurnFault>, stop: Option<StopCause>) -> Close {
+    let plain = |kind, remark: Option<&str>| Close { kind, remark: remark.map(str::to_owned), fault: None };
+    match (how, stop) {
+        // A turn that was told to stop is a stopped one, however its harness put it.
+        (_, Some(StopCause::Overdue(fault))) => failed(fault),
+        (_, Some(StopCause::Asked | StopCause::Interrupted)) => plain(EndKind::Stopped, Some("Stopped.")),
+        (Ok(StopReason::Done), None) => plain(EndKind::Replied, None),
+        (Ok(StopReason::Stopped), None) => plain(EndKind::Stopped, Some("Stopped.")),
+        (Ok(StopReason::Declined), None) => {
+            plain(EndKind::Replied, Some("(The model declined to say more.)"))
+        }
+        (Ok(StopReason::Limit), None) => {
+            plain(EndKind::Replied, Some("(Cut short here: the model's limit was reached.)"))
+        }
+        (Ok(StopReason::Parked), None) => failed(TurnFault::new(
+            TurnFaultKind::Internal,
+            "The agent waited for a decision nobody was asked for",
+        )),
+        (Err(fault), None) => failed(fault),
+    }
+}
+
+fn failed(fault: TurnFault) -> Close {
+    Close { kind: EndKind::Failed, remark: Some(failure_card(&fault)), fault: Some(fault) }
+}

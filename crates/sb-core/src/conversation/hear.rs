@@ -1,0 +1,176 @@
+//! What the harness says during a turn: words are shown, calls are judged, records are kept.
+
+use sb_model::{
+    Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId, TurnId,
+    Verdict,
+};
+
+use super::{Conversation, Effect, Show};
+use crate::permit::{Standing, permit};
+
+/// Uncommitted records of calls that only read are committed at this many, so that memory stays bounded.
+const BUFFERED_AT_MOST: usize = 64;
+
+impl Conversation {
+    pub(super) fn hear(&mut self, turn: TurnId, event: HarnessEvent) {
+        let Some(run) = self.run.as_mut().filter(|r| r.turn == turn) else { return };
+        match event {
+            HarnessEvent::Text(text) => {
+                run.growing.push_str(&text);
+                self.perform(Effect::Show(Show::Text(text)));
+            }
+            HarnessEvent::Break => self.perform(Effect::Show(Show::Break)),
+            HarnessEvent::Void => {
+                run.growing.clear();
+                self.perform(Effect::Show(Show::Void));
+            }
+            HarnessEvent::Took(message) => self.took(turn, message),
+            HarnessEvent::Call(call) => self.judge(turn, call),
+            HarnessEvent::Tool(update) => self.perform(Effect::Show(Show::Tool(update))),
+            HarnessEvent::Usage(usage) => run.used += usage,
+            HarnessEvent::Log(record) => self.keep(turn, record),
+            // Reasoning is never part of a reply; a shared file is in the log.
+            HarnessEvent::Thought(_) | HarnessEvent::File(_) => {}
+        }
+    }
+
+    fn keep(&mut self, turn: TurnId, record: Record) {
+        let Some(run) = &mut self.run else { return };
+        let mut due = run.buffer.len() >= BUFFERED_AT_MOST;
+        match &record {
+            Record::Answered { calls, .. } => {
+                run.growing.clear();
+                run.calls = calls.clone();
+            }
+            Record::Result { call, outside, .. } => {
+                due |= run.acting.contains(call) || *outside;
+                run.acting.retain(|c| c != call);
+            }
+            Record::Summary { .. } => due = true,
+            _ => {}
+        }
+        let taints = matches!(&record, Record::Result { outside: true, .. });
+        run.buffer.push(record);
+        if due {
+            self.flush(turn);
+        }
+        if taints {
+            self.set_tainted(true);
+        }
+    }
+
+    /// Commits what the harness logged, in order, and what it used.
+    pub(super) fn flush(&mut self, turn: TurnId) {
+        let Some(run) = &mut self.run else { return };
+        let (records, used) = (std::mem::take(&mut run.buffer), std::mem::take(&mut run.used));
+        for record in records {
+            self.log(Some(turn), record);
+        }
+        if used != Default::default() {
+            self.add_usage(used);
+        }
+    }
+
+    pub(super) fn add_usage(&mut self, more: sb_model::Usage) {
+        let Some(session) = &self.state.session else { return };
+        let mut usage = session.usage;
+        usage += more;
+        let session = session.id;
+        self.record(Change::Used { session, usage });
+    }
+
+    pub(super) fn set_tainted(&mut self, tainted: bool) {
+        let Some(session) = self.state.session.as_ref().filter(|s| s.tainted != tainted) else { return };
+        let session = session.id;
+        self.record(Change::Tainted { session, tainted });
+    }
+
+    fn took(&mut self, turn: TurnId, message: MessageId) {
+        let Some(record) = self.said(message, true) else { return };
+        if let Some(run) = &mut self.run {
+            run.steering.retain(|m| *m != message);
+        }
+        self.flush(turn);
+        self.prepared.remove(&message);
+        let from = self.log(Some(turn), record);
+        self.record(Change::Joined { turn, message, from });
+        if let Some(session) = self.session_id() {
+            self.perform(Effect::Show(Show::Began(session, vec![message])));
+        }
+    }
+
+    fn judge(&mut self, turn: TurnId, call: Call) {
+        // Told to stop: nothing new begins.
+        if self.run.as_ref().is_some_and(|r| r.stop.is_some()) {
+            return;
+        }
+        if self.take_grant(turn, &call) {
+            return self.let_go(turn, &call);
+        }
+        match self.permit(&call) {
+            Verdict::Go => self.let_go(turn, &call),
+            Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
+            Verdict::Ask(reason) => self.ask(turn, call, reason),
+        }
+    }
+
+    fn permit(&self, call: &Call) -> Verdict {
+        let session = self.state.session.as_ref();
+        let standing = Standing {
+            tools: self.state.choices.tools.as_deref(),
+            allowed: session.map(|s| s.allowed.as_slice()).unwrap_or_default(),
+            tainted: session.is_some_and(|s| s.tainted),
+        };
+        permit(&self.context.profile, standing, call)
+    }
+
+    /// Uses up the approval that holds this very call's digest, unless the gate refuses it by now.
+    fn take_grant(&mut self, turn: TurnId, call: &Call) -> bool {
+        let digest = call.digest();
+        let Some(stored) = &self.state.turn else { return false };
+        if matches!(self.permit(call), Verdict::No(_)) || !stored.granted.iter().any(|(d, _)| *d == digest) {
+            return false;
+        }
+        let granted = stored.granted.iter().filter(|(d, _)| *d != digest).cloned().collect();
+        self.record(Change::Granted { turn, granted });
+        true
+    }
+
+    /// A call that acts is committed as acting before it is told to go.
+    fn let_go(&mut self, turn: TurnId, call: &Call) {
+        if call.class.acts() {
+            self.flush(turn);
+            self.log(Some(turn), Record::Acting { call: call.id.clone() });
+            if let Some(run) = &mut self.run {
+                run.acting.push(call.id.clone());
+            }
+        }
+        self.perform(Effect::Tell(HarnessInput::Go(call.id.clone())));
+    }
+
+    /// A person must decide: the turn parks, and everything it needs is stored.
+    fn ask(&mut self, turn: TurnId, call: Call, reason: String) {
+        self.flush(turn);
+        let request = RequestId(self.ids.next());
+        let id: CallId = call.id.clone();
+        self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: reason.clone() });
+        self.record(Change::Asks { turn, pending: Some(Pending { request, call, reason, since: self.now }) });
+        self.enter(Phase::Parked);
+        let patience = self.now.plus_ms(super::stop::PATIENCE_MS);
+        if let Some(run) = &mut self.run {
+            run.drop_at = Some(patience);
+        }
+        self.perform(Effect::Tell(HarnessInput::Wait(id)));
+    }
+
+    /// Moves the stored turn to a phase; time that waits for people does not count as work.
+    pub(super) fn enter(&mut self, phase: Phase) {
+        let Some(turn) = &self.state.turn else { return };
+        let id = turn.id;
+        let worked_ms = match (&self.run, turn.phase) {
+            (Some(run), Phase::Running | Phase::Stopping) => run.worked_ms(self.now),
+            _ => turn.worked_ms,
+        };
+        self.record(Change::Entered { turn: id, phase, worked_ms });
+    }
+}

@@ -1,0 +1,44 @@
+//! Loaded anew: every effect is derived again from what is stored.
+
+use sb_model::{Change, EndKind, Phase, Record, TurnFault, TurnFaultKind};
+
+use super::run::Plan;
+use super::{Conversation, Effect};
+use crate::reply::failure_card;
+
+/// A turn that was begun this often and never ended is failed, so that it cannot crash us for ever.
+const STARTS_AT_MOST: u32 = 3;
+
+impl Conversation {
+    pub(super) fn recover(&mut self) {
+        let unprepared: Vec<_> =
+            self.state.waiting.iter().filter(|m| !m.files.is_empty()).map(|m| m.id).collect();
+        for id in unprepared {
+            self.prepared.insert(id, None);
+            self.perform(Effect::Prepare(id));
+        }
+        // A command or decision that was taken but not acted on yet is handed in again.
+        let commands: Vec<_> =
+            self.state.waiting.iter().filter(|m| super::begin::is_command(m)).map(|m| m.id).collect();
+        commands.into_iter().for_each(|id| self.perform(Effect::Recall(id)));
+        let Some(turn) = &self.state.turn else { return self.next() };
+        let (id, starts) = (turn.id, turn.starts);
+        match turn.phase {
+            Phase::Parked => {}
+            Phase::Stopping => self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None),
+            Phase::Running if starts >= STARTS_AT_MOST => {
+                let detail = format!(
+                    "The agent was cut off {starts} times while it worked on this, so it was given up"
+                );
+                let fault = TurnFault::new(TurnFaultKind::Crashed, detail);
+                self.close_without_run(EndKind::Failed, Some(failure_card(&fault)), Some(fault));
+            }
+            Phase::Running => {
+                self.record(Change::TurnRestarted { turn: id });
+                self.log(Some(id), Record::Restarted { starts: starts + 1 });
+                self.plan = Some(Plan::GoOn);
+                self.want_slot(true);
+            }
+        }
+    }
+}

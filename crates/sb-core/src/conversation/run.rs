@@ -1,0 +1,101 @@
+//! What this process knows of the turn at work; all of it can be derived again after a crash.
+
+use sb_model::text::add_paragraph;
+use sb_model::{Call, CallId, Exchange, MessageId, Record, Seq, Timestamp, TurnFault, TurnId, Usage};
+
+use crate::reply::{self, Piece};
+
+/// Our place among the turns that may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    None,
+    Wanted,
+    Held,
+}
+
+/// What the next place is for.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// Answer what waits; which messages is settled when the place is ours.
+    Answer,
+    /// Answer an exchange's prompts again, for the `/retry` that waits.
+    Redo(MessageId, Exchange),
+    Compact(MessageId),
+    /// Go on with the snapshot's turn.
+    GoOn,
+    /// A waiting command is being handed in again; no place is needed.
+    Recall(MessageId),
+}
+
+/// Why a turn was told to stop.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum StopCause {
+    /// Somebody said so.
+    Asked,
+    /// A newer message interrupts it.
+    Interrupted,
+    /// It took too long.
+    Overdue(TurnFault),
+}
+
+/// A harness at work on a turn.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub turn: TurnId,
+    pub since: Timestamp,
+    /// The turn's time spent before this run.
+    pub worked_before_ms: i64,
+    /// Logged by the harness, not yet committed.
+    pub buffer: Vec<Record>,
+    /// Used, not yet committed.
+    pub used: Usage,
+    /// The reply so far, from what is logged.
+    pub pieces: Vec<Piece>,
+    /// The answer being written.
+    pub growing: String,
+    /// Calls of the newest answer, to know what a result is of.
+    pub calls: Vec<Call>,
+    /// Calls that were let go and have no result yet.
+    pub acting: Vec<CallId>,
+    pub stop: Option<StopCause>,
+    /// When a harness told to stop is dropped.
+    pub drop_at: Option<Timestamp>,
+    /// Told to the harness, not yet confirmed.
+    pub steering: Vec<MessageId>,
+}
+
+impl Run {
+    pub fn new(turn: TurnId, since: Timestamp, worked_before_ms: i64) -> Self {
+        Self {
+            turn,
+            since,
+            worked_before_ms,
+            buffer: Vec::new(),
+            used: Usage::default(),
+            pieces: Vec::new(),
+            growing: String::new(),
+            calls: Vec::new(),
+            acting: Vec::new(),
+            stop: None,
+            drop_at: None,
+            steering: Vec::new(),
+        }
+    }
+
+    /// All it said from `from` on, the answer being written included.
+    pub fn words(&self, from: Seq) -> String {
+        let mut words = reply::words(&self.pieces, from);
+        add_paragraph(&mut words, &self.growing);
+        words
+    }
+
+    pub fn worked_ms(&self, now: Timestamp) -> i64 {
+        self.worked_before_ms + now.ms_since(self.since)
+    }
+
+    /// The end of patience once it was told to end, else the deadline while it works.
+    pub fn wake_at(&self, working: bool, deadline_ms: i64) -> Option<Timestamp> {
+        let deadline = self.since.plus_ms((deadline_ms - self.worked_before_ms).max(0));
+        self.drop_at.or(working.then_some(deadline))
+    }
+}

@@ -1,0 +1,78 @@
+//! [`permit`]: the one gate. Every call of every harness passes it, and nothing else judges calls.
+
+use sb_model::{Call, Level, Profile, Rule, ToolClass, Verdict};
+
+use crate::rules;
+
+/// What a call is held against besides its profile.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The only tools the chat lets the agent use, if it chose any.
+    pub tools: Option<&'a [String]>,
+    /// What people allowed for the rest of the session.
+    pub allowed: &'a [Rule],
+    /// The session has read content from outside since a person last decided.
+    pub tainted: bool,
+}
+
+/// May this call act, must a person decide, or never?
+pub fn permit(profile: &Profile, standing: Standing<'_>, call: &Call) -> Verdict {
+    let given = profile.tools.has(&call.tool);
+    let chosen = standing.tools.is_none_or(|names| names.iter().any(|n| *n == call.tool));
+    if !given || !chosen {
+        return Verdict::No(format!("the tool {} is not given to you here", call.tool));
+    }
+    let level = profile.autonomy;
+    let base = by_level(level, call.class);
+    match base {
+        Verdict::Go if standing.tainted && reaches_out(call.class) => {
+            Verdict::Ask(format!("{}, after reading content from outside", deed(call.class)))
+        }
+        // A rule never covers spending, and rules are not looked at while tainted.
+        Verdict::Ask(_)
+            if !standing.tainted && call.class != ToolClass::Spend && covered(profile, standing, call) =>
+        {
+            Verdict::Go
+        }
+        other => other,
+    }
+}
+
+/// The autonomy levels as a table: what each class of deed needs at each level.
+fn by_level(level: Level, class: ToolClass) -> Verdict {
+    let (asks_from, free_from) = match class {
+        ToolClass::Read => (Level::L2, Level::L2),
+        ToolClass::Write => (Level::L3, Level::L4),
+        // At L4 a program runs unasked only where a rule covers it.
+        ToolClass::Shell => (Level::L3, Level::L5),
+        ToolClass::Outside => (Level::L4, Level::L5),
+        ToolClass::Spend => (Level::L5, Level::L6),
+    };
+    if level >= free_from {
+        Verdict::Go
+    } else if level >= asks_from {
+        Verdict::Ask(format!("{} at autonomy {level}", deed(class)))
+    } else {
+        Verdict::No(format!("{} is not allowed at autonomy {level}", deed(class)))
+    }
+}
+
+fn covered(profile: &Profile, standing: Standing<'_>, call: &Call) -> bool {
+    let operators = if profile.autonomy >= Level::L4 { profile.allowed.as_slice() } else { &[] };
+    standing.allowed.iter().chain(operators).any(|rule| rules::covers(rule, call))
+}
+
+/// A program may reach the network, so it counts as reaching out.
+fn reaches_out(class: ToolClass) -> bool {
+    matches!(class, ToolClass::Shell | ToolClass::Outside | ToolClass::Spend)
+}
+
+fn deed(class: ToolClass) -> &'static str {
+    match class {
+        ToolClass::Read => "reading",
+        ToolClass::Write => "a write",
+        ToolClass::Shell => "running a program",
+        ToolClass::Outside => "a call to the outside",
+        ToolClass::Spend => "spending",
+    }
+}

@@ -1,0 +1,98 @@
+//! What a turn says back, put together from its log, and our own sentences about it.
+//!
+//! A reply is derived, never kept twice: the answers of a stretch of the log, each a paragraph, with
+//! the notices that belong to it.
+
+use sb_model::text::add_paragraph;
+use sb_model::{Attachment, Entry, Pending, Record, Seq, TurnFault, TurnFaultKind};
+
+/// One part of a reply with its place in the log.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece {
+    Words(Seq, String),
+    File(Seq, Attachment),
+}
+
+/// First words of a reply that was cut off by a restart and is given in full now.
+const RESTARTED: &str = "I was restarted while I worked on this, so I took it up again.";
+
+/// The piece a record adds to the reply, if any. Everything that is not an answer adds nothing:
+/// reasoning, tool input and results never reach a reply.
+pub(crate) fn piece(seq: Seq, record: &Record) -> Option<Piece> {
+    match record {
+        Record::Answered { text, .. } if !text.trim().is_empty() => Some(Piece::Words(seq, text.clone())),
+        Record::Noted { text, told: true, .. } => Some(Piece::Words(seq, text.clone())),
+        Record::Restarted { .. } => Some(Piece::Words(seq, RESTARTED.to_owned())),
+        Record::Shared { file } => Some(Piece::File(seq, file.clone())),
+        _ => None,
+    }
+}
+
+/// The pieces of a turn, from its entries.
+pub(crate) fn pieces(entries: &[Entry]) -> Vec<Piece> {
+    entries.iter().filter_map(|e| piece(e.seq, &e.record)).collect()
+}
+
+/// The words from `from` on, each answer a paragraph; that we were restarted is said once, and first.
+pub(crate) fn words(pieces: &[Piece], from: Seq) -> String {
+    let words = || {
+        pieces.iter().filter_map(|p| match p {
+            Piece::Words(seq, text) if *seq >= from => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    let mut reply = String::new();
+    if words().any(|w| w == RESTARTED) {
+        reply.push_str(RESTARTED);
+    }
+    words().filter(|w| *w != RESTARTED).for_each(|w| add_paragraph(&mut reply, w));
+    reply
+}
+
+/// The files from `from` on, in order.
+pub(crate) fn files(pieces: &[Piece], from: Seq) -> Vec<Attachment> {
+    let file = |p: &Piece| match p {
+        Piece::File(seq, file) if *seq >= from => Some(file.clone()),
+        _ => None,
+    };
+    pieces.iter().filter_map(file).collect()
+}
+
+/// What a person reads while a request waits: the call, why it is asked, and its id.
+pub fn waiting_line(pending: &Pending) -> String {
+    format!(
+        "waiting for your approval: {} ({}; request {})",
+        pending.call.shown(),
+        pending.reason,
+        pending.request.short()
+    )
+}
+
+/// What a person reads when a turn failed: what failed, and what to do.
+pub fn failure_card(fault: &TurnFault) -> String {
+    let advice = match fault.kind {
+        TurnFaultKind::Overloaded => "Send /retry in a little while.",
+        TurnFaultKind::RateLimited => "Send /retry after a pause.",
+        TurnFaultKind::Credit => "Top up the provider's account, then send /retry.",
+        TurnFaultKind::Auth => "The operator must set a valid key for this provider, then send /retry.",
+        TurnFaultKind::Network => "Check the connection, then send /retry.",
+        TurnFaultKind::Refused => "Check the profile's model and settings.",
+        TurnFaultKind::ContextFull => "Send /compact, or /new to start over.",
+        TurnFaultKind::Deadline => "Send /retry, or ask for less at once.",
+        TurnFaultKind::Crashed => "Send /retry to try again.",
+        TurnFaultKind::Internal => "The server's log says more.",
+    };
+    let wait = match fault.wait_ms {
+        Some(ms) => format!(" It asks to wait {} s.", ms.div_ceil(1000)),
+        None => String::new(),
+    };
+    format!("⚠️ {}{wait} {advice}", sentence(&fault.detail))
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    match text.ends_with(['.', '!', '?']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
