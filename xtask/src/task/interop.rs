@@ -74,3 +74,20 @@ impl Drop for StandIn {
         let _ = self.0.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printing(script: &str) -> StandIn {
+        let mut shell = shell::command("sh", &["-c", script]);
+        StandIn(shell.stdout(Stdio::piped()).spawn().expect("sh"))
+    }
+
+    #[test]
+    fn the_address_is_read_from_the_line_that_says_it_is_ready() {
+        let mut ready = printing("echo warming up; echo listening on http://127.0.0.1:4711; exec sleep 60");
+        assert_eq!(ready.address().expect("an address"), "127.0.0.1:4711");
+        assert!(printing("echo oh no").address().is_err());
+    }
+}

@@ -29,7 +29,7 @@ pub fn run(quick: bool) -> Result<()> {
         ran.push("lints");
     }
     if succeeds(&mut cargo(&["nextest", "--version"])) {
-        let mut words = vec!["nextest", "run", "--workspace", "--locked"];
+        let mut words = vec!["nextest", "run", "--workspace", "--locked", "--no-fail-fast"];
         if in_ci() {
             words.extend(["--cargo-profile", "ci"]);
         }
@@ -37,7 +37,7 @@ pub fn run(quick: bool) -> Result<()> {
         run_one(&mut with_profile(&["test", "--workspace", "--locked", "--doc", "--quiet"], &[]))?;
         ran.push("all tests (nextest) and examples");
     } else {
-        run_one(&mut with_profile(&["test", "--workspace", "--locked"], &[]))?;
+        run_one(&mut with_profile(&["test", "--workspace", "--locked", "--no-fail-fast"], &[]))?;
         ran.push("all tests (cargo test: nextest is not installed) and examples");
     }
     if project::root().join(docs::PAGE).exists() {

@@ -93,6 +93,17 @@ fn tests_are_sentences() {
 }
 
 #[test]
+fn no_test_is_left_out() {
+    let ignored =
+        rust().into_iter().filter(|file| file.text.lines().any(|line| line.trim().starts_with("#[ignore")));
+    none(
+        ignored
+            .map(|f| format!("{} ignores a test; make it fast and sure, or a task of xtask", f.path))
+            .collect(),
+    );
+}
+
+#[test]
 fn every_fuzz_target_is_built_by_that_name() {
     let manifest = project::read("fuzz/Cargo.toml").expect("fuzz/Cargo.toml");
     let missing = xtask::task::fuzz::targets()

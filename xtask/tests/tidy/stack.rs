@@ -97,7 +97,7 @@ fn built() -> Vec<Value> {
     let args = ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host];
     let printed = shell::output(&mut shell::cargo(&args)).expect("cargo metadata; is Cargo.lock up to date?");
     let metadata: Value = serde_json::from_str(&printed).expect("JSON");
-    metadata["packages"].as_array().cloned().unwrap_or_default()
+    metadata["packages"].as_array().cloned().expect("packages")
 }
 
 fn text<'a>(package: &'a Value, key: &str) -> &'a str {

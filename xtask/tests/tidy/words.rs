@@ -7,7 +7,7 @@ use xtask::project::{self, Source};
 use crate::none;
 
 /// What may stand nowhere, and what to do instead.
-const NOWHERE: [(&str, &str); 10] = [
+const NOWHERE: [(&str, &str); 9] = [
     ("TODO", "do it, or say in docs/requirements.md that it is not there yet"),
     ("FIXME", "put it right"),
     ("XXX", "say what is odd, in words"),
@@ -16,7 +16,6 @@ const NOWHERE: [(&str, &str); 10] = [
     ("/home/user", "a path of somebody's machine; use a temporary folder or the home"),
     ("work session", "the project does not tell how it was made"),
     ("artifactory", "a package registry's host; name none"),
-    ("github.com/openai/codex", "name the protocol, not where somebody's code lies"),
     ("issue #", "say the reason itself: numbers of a tracker mean nothing to a reader"),
 ];
 
