@@ -1,1 +1,26 @@
-//! Runs it all; offers the engine API.
+//! Runs it all: one actor for each conversation with something to do, and the engine API for doors.
+//!
+//! The engine commits what the core decides and performs what follows, in that order. It names no
+//! door, no messenger and no harness; those are handed to it. Its invariant: nothing leaves the
+//! process before the commit that says so.
+
+mod actor;
+mod actors;
+mod api;
+mod desk;
+mod error;
+mod follow;
+mod live;
+mod places;
+mod prepare;
+mod profiles;
+mod turn;
+
+pub use api::{Agents, Engine, Parts, Receipt, Submitted};
+pub use desk::{Health, SessionView};
+pub use error::{EngineError, EngineErrorKind, Result};
+pub use follow::{Follow, ReplyEvent};
+pub use sb_core as core;
+pub use sb_core::model;
+pub use sb_harness as harness;
+pub use sb_store as store;

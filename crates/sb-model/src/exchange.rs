@@ -29,7 +29,7 @@ pub enum HarnessInput {
 pub struct ToolUpdate {
     pub call: CallId,
     pub tool: String,
-    /// `running`, or `done`.
+    /// `calling`, `running`, `waiting` or `done`.
     pub state: &'static str,
 }
 

@@ -131,6 +131,20 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What is left of a profile that was removed: a name, no models, no tools.
+    pub fn gone(name: ProfileName) -> Self {
+        Self {
+            name,
+            models: Vec::new(),
+            base_url: None,
+            instructions: String::new(),
+            workspace: None,
+            tools: ToolSet::Only(Vec::new()),
+            autonomy: Level::L1,
+            allowed: Vec::new(),
+            deadline_s: Self::default_deadline_s(),
+        }
+    }
     /// Ten minutes.
     pub fn default_deadline_s() -> u32 {
         600

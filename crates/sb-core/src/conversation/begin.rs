@@ -77,6 +77,11 @@ impl Conversation {
         group.iter().map(|m| m.id).collect()
     }
 
+    /// Of those, the first ones whose files are ready; what is not ready yet is a later turn's.
+    fn ready_group(&self) -> Vec<MessageId> {
+        self.group().into_iter().take_while(|id| self.is_ready(*id)).collect()
+    }
+
     /// Its files are where the agent can open them.
     pub(super) fn is_ready(&self, id: MessageId) -> bool {
         self.prepared.get(&id).is_none_or(Option::is_some)
@@ -97,7 +102,7 @@ impl Conversation {
     pub(super) fn granted(&mut self) {
         self.slot = Slot::Held;
         match self.plan.take() {
-            Some(Plan::Answer) if !self.group().is_empty() => self.begin_answer(),
+            Some(Plan::Answer) if !self.ready_group().is_empty() => self.begin_answer(),
             Some(Plan::Redo(message, exchange)) if self.waits(message) => self.begin_again(message, exchange),
             Some(Plan::Compact(message)) if self.waits(message) => {
                 self.begin_turn(Task::Compact, vec![message], Vec::new())
@@ -116,7 +121,7 @@ impl Conversation {
     }
 
     fn begin_answer(&mut self) {
-        let group: Vec<MessageId> = self.group().into_iter().take_while(|id| self.is_ready(*id)).collect();
+        let group = self.ready_group();
         let said = group.iter().filter_map(|id| self.said(*id, false)).collect();
         self.begin_turn(Task::Answer, group, said);
     }

@@ -1,7 +1,7 @@
 //! What the harness says during a turn: words are shown, calls are judged, records are kept.
 
 use sb_model::{
-    Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId, TurnId,
+    Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId, ToolUpdate, TurnId,
     Verdict,
 };
 
@@ -104,6 +104,7 @@ impl Conversation {
         if self.run.as_ref().is_some_and(|r| r.stop.is_some()) {
             return;
         }
+        self.show_tool(&call, "calling");
         if self.take_grant(turn, &call) {
             return self.let_go(turn, &call);
         }
@@ -112,6 +113,11 @@ impl Conversation {
             Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
             Verdict::Ask(reason) => self.ask(turn, call, reason),
         }
+    }
+
+    fn show_tool(&mut self, call: &Call, state: &'static str) {
+        let update = ToolUpdate { call: call.id.clone(), tool: call.tool.clone(), state };
+        self.perform(Effect::Show(Show::Tool(update)));
     }
 
     fn permit(&self, call: &Call) -> Verdict {
@@ -151,6 +157,7 @@ impl Conversation {
     /// A person must decide: the turn parks, and everything it needs is stored.
     fn ask(&mut self, turn: TurnId, call: Call, reason: String) {
         self.flush(turn);
+        self.show_tool(&call, "waiting");
         let request = RequestId(self.ids.next());
         let id: CallId = call.id.clone();
         self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: reason.clone() });

@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sb_model::{
-    Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId, Profile,
+    Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId, Phase, Profile,
     Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot, StopReason, Timestamp, ToolUpdate,
     TurnFault, TurnId,
 };

@@ -1,0 +1,355 @@
+//! One conversation awake: inputs in, a commit, then what follows. The only writer of its version.
+//!
+//! A failed commit throws the machine away and loads another from what is stored, so memory never
+//! runs ahead of the disk. After a minute with nothing to do the actor leaves; rows are all that is left.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use sb_core::commands::Command;
+use sb_core::model::{ConversationId, Message, MessageId, Phase, Profile, ProfileName, Snapshot, TurnId};
+use sb_core::{Context, Conversation, Effect, Input, Seen, Show};
+use sb_harness::TurnSpec;
+use sb_store::{StoreError, Version};
+use tokio::sync::{mpsc, watch};
+
+use crate::Engine;
+use crate::actors::Mail;
+use crate::live::Live;
+use crate::prepare;
+use crate::turn::{AtWork, FromTurn};
+
+/// How long an actor with nothing to do stays.
+const IDLE: Duration = Duration::from_secs(60);
+/// Sessions that `/sessions` lists.
+const SESSIONS_LISTED: usize = 20;
+
+/// Lives until it has slept long enough, or its mailbox is closed.
+pub(crate) async fn live(engine: Engine, id: ConversationId, mails: mpsc::UnboundedReceiver<Mail>) {
+    let mut actor = Actor { engine, id, mails, lives: HashMap::new(), place: Place::None };
+    let mut backoff = Duration::from_millis(50);
+    loop {
+        match actor.awake().await {
+            Ok(()) => break,
+            Err(e) => {
+                tracing::warn!(conversation = %actor.id, error = %e, wait_ms = backoff.as_millis() as u64, "a commit failed; loading anew");
+                actor.give_place_back();
+                tokio::time::sleep(backoff).await;
+                backoff = (backoff * 2).min(Duration::from_secs(5));
+                if actor.engine.is_closing() {
+                    break;
+                }
+            }
+        }
+    }
+    actor.leave();
+}
+
+struct Actor {
+    engine: Engine,
+    id: ConversationId,
+    mails: mpsc::UnboundedReceiver<Mail>,
+    /// Who follows what; outlives a reload.
+    lives: HashMap<MessageId, watch::Sender<Live>>,
+    place: Place,
+}
+
+/// Our place to run. Every grant is one place: kept if it was asked for, else given on at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    None,
+    Asked,
+    Held,
+}
+
+/// What is thrown away when a commit fails.
+struct Loaded {
+    conversation: Conversation,
+    version: Version,
+    work: Option<AtWork>,
+}
+
+enum Next {
+    Mail(Option<Mail>),
+    Turn(TurnId, FromTurn),
+    Time,
+    Idle,
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+impl Actor {
+    async fn awake(&mut self) -> Result<()> {
+        let Some(mut now) = self.load().await? else { return Ok(()) };
+        self.step(&mut now, Input::Recovered).await?;
+        loop {
+            match self.next(&mut now).await {
+                Next::Mail(None) => return Ok(()),
+                Next::Mail(Some(mail)) => self.take(&mut now, mail).await?,
+                Next::Turn(turn, FromTurn::Event(event)) => {
+                    self.step(&mut now, Input::Harness(turn, event)).await?
+                }
+                Next::Turn(turn, FromTurn::Ended(how)) => {
+                    now.work = None;
+                    self.step(&mut now, Input::Ended(turn, how)).await?;
+                }
+                Next::Time => self.step(&mut now, Input::Wake).await?,
+                Next::Idle => {
+                    if now.conversation.is_dormant()
+                        && self.engine.inner().actors.may_sleep(&self.id, &self.mails)
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn load(&self) -> Result<Option<Loaded>> {
+        let inner = self.engine.inner();
+        let Some((snapshot, version)) = inner.store.load(&self.id).await? else { return Ok(None) };
+        let context = self.context(&snapshot.profile);
+        let conversation = Conversation::new(snapshot, context, inner.dice.roll());
+        Ok(Some(Loaded { conversation, version, work: None }))
+    }
+
+    /// The profile as it is now. One that was removed keeps nothing but its name: no tools, no models.
+    fn context(&self, name: &ProfileName) -> Context {
+        self.engine.inner().profiles.get(name).unwrap_or_else(|| Context {
+            profile: std::sync::Arc::new(Profile::gone(name.clone())),
+            tools: std::sync::Arc::from([]),
+            steers: false,
+        })
+    }
+
+    async fn next(&mut self, now: &mut Loaded) -> Next {
+        let wake = now.conversation.wake_at();
+        let clock = &self.engine.inner().clock;
+        let pause = match wake {
+            Some(at) => Duration::from_millis(at.ms_since(clock.now()) as u64),
+            None => IDLE,
+        };
+        let turn = async {
+            match now.work.as_mut() {
+                Some(work) => (work.turn, work.next().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            mail = self.mails.recv() => Next::Mail(mail),
+            (id, from) = turn => Next::Turn(id, from),
+            () = tokio::time::sleep(pause) => if wake.is_some() { Next::Time } else { Next::Idle },
+        }
+    }
+
+    async fn take(&mut self, now: &mut Loaded, mail: Mail) -> Result<()> {
+        match mail {
+            Mail::Arrived(message, shows) => {
+                if let Some(shows) = shows {
+                    self.lives.insert(message.id, shows);
+                }
+                let arrival = self.arrival(now, *message).await?;
+                self.step(now, arrival).await
+            }
+            Mail::Wake => Ok(()),
+            Mail::Granted if self.place == Place::Asked => {
+                self.place = Place::Held;
+                self.step(now, Input::Granted).await
+            }
+            Mail::Granted => {
+                self.engine.release_place();
+                Ok(())
+            }
+            Mail::Prepared(message, lines) => self.step(now, Input::Prepared(message, lines)).await,
+            Mail::Follow(message, answer) => {
+                let _ = answer.send(self.followed(now, message));
+                Ok(())
+            }
+        }
+    }
+
+    /// A message's arrival, with what its command looks at.
+    async fn arrival(&self, now: &Loaded, message: Message) -> Result<Input> {
+        let seen = match Conversation::looks_at(&message) {
+            Some(command) => self.look(now.conversation.state(), &command).await?,
+            None => Seen::default(),
+        };
+        Ok(Input::Arrived(message, seen))
+    }
+
+    /// Reads what a command looks at. Only this actor writes it, so it cannot change meanwhile.
+    async fn look(&self, state: &Snapshot, command: &Command) -> Result<Seen> {
+        let store = &self.engine.inner().store;
+        let mut seen = Seen::default();
+        match command {
+            Command::Sessions => {
+                seen.sessions = store.sessions(Some(&self.id), None, SESSIONS_LISTED).await?
+            }
+            Command::Resume(prefix) => {
+                for id in store.session_by_prefix(&self.id, prefix).await?.into_iter().take(2) {
+                    seen.resumable.extend(store.session(id).await?.map(|(session, ..)| session));
+                }
+            }
+            _ => {
+                if let Some(session) = &state.session {
+                    seen.exchanges = store.exchanges(session.id, 1).await?;
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// One input: decide, commit, perform. What is performed may be an input again, so this loops.
+    async fn step(&mut self, now: &mut Loaded, input: Input) -> Result<()> {
+        let mut inputs = std::collections::VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            now.conversation.context = self.context(&now.conversation.state().profile.clone());
+            let outcome = now.conversation.handle(self.engine.inner().clock.now(), input);
+            if !outcome.record.is_empty() {
+                now.version = self.engine.inner().store.commit(&self.id, now.version, outcome.record).await?;
+            }
+            for effect in outcome.perform {
+                if let Some(next) = self.perform(now, effect).await? {
+                    inputs.push_back(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn perform(&mut self, now: &mut Loaded, effect: Effect) -> Result<Option<Input>> {
+        match effect {
+            Effect::Show(show) => self.show(now, show),
+            Effect::WantSlot { urgent } => {
+                self.place = Place::Asked;
+                if self.engine.inner().places.want(&self.id, urgent) {
+                    self.place = Place::Held;
+                    return Ok(Some(Input::Granted));
+                }
+            }
+            Effect::FreeSlot => self.give_place_back(),
+            Effect::Run(turn) => return self.run(now, turn).await,
+            Effect::Tell(input) => {
+                if let Some(work) = &now.work {
+                    work.tell(input);
+                }
+            }
+            Effect::Abandon(_) => now.work = None,
+            Effect::Prepare(message) => self.prepare(now, message),
+            Effect::Recall(message) => {
+                let waiting = now.conversation.state().waiting.iter().find(|m| m.id == message).cloned();
+                if let Some(message) = waiting {
+                    return Ok(Some(self.arrival(now, message).await?));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn run(&mut self, now: &mut Loaded, turn: TurnId) -> Result<Option<Input>> {
+        let inner = self.engine.inner();
+        let state = now.conversation.state();
+        let Some(stored) = state.turn.as_ref().filter(|t| t.id == turn) else { return Ok(None) };
+        let log = sb_core::view(inner.store.view_log(stored.session).await?);
+        let profile = now.conversation.context.profile.clone();
+        let spec = TurnSpec {
+            turn,
+            session: stored.session,
+            task: stored.task,
+            choices: state.choices.clone(),
+            starts: stored.starts,
+            blobs: std::sync::Arc::new(prepare::StoreBlobs(inner.store.clone())),
+            log,
+            profile: profile.clone(),
+        };
+        let entries = spec.log.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
+        now.work = Some(AtWork::start(inner.agents.harness(&profile), spec));
+        Ok(Some(Input::Opened(turn, entries)))
+    }
+
+    fn prepare(&self, now: &Loaded, message: MessageId) {
+        let Some(message) = now.conversation.state().waiting.iter().find(|m| m.id == message).cloned() else {
+            return;
+        };
+        let (engine, id) = (self.engine.clone(), self.id.clone());
+        let workspace = now.conversation.context.profile.workspace.clone();
+        tokio::spawn(async move {
+            let lines = prepare::into_inbox(engine.store(), workspace.as_deref(), &message.files).await;
+            engine.send(&id, Mail::Prepared(message.id, lines));
+        });
+    }
+
+    fn show(&mut self, now: &Loaded, show: Show) {
+        match &show {
+            Show::Began(session, messages) => {
+                for id in messages {
+                    if let Some(live) = self.lives.get(id) {
+                        let so_far = now.conversation.so_far(*id);
+                        live.send_modify(|l| l.began(*session, &so_far));
+                    }
+                }
+            }
+            Show::Ended(message, ending) => {
+                if let Some(live) = self.lives.get(message) {
+                    live.send_modify(|l| l.ending = Some(ending.clone()));
+                }
+                // Whoever follows keeps what it was shown; a new follower reads the store, or asks again.
+                self.lives.remove(message);
+            }
+            _ => {
+                let turn = now.conversation.state().turn.as_ref();
+                for (message, _) in turn.iter().flat_map(|t| &t.messages) {
+                    if let Some(live) = self.lives.get(&message.id) {
+                        live.send_modify(|l| l.show(&show));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A receiver for somebody who begins to follow now; `None` if the message is not ours any more.
+    fn followed(&mut self, now: &Loaded, message: MessageId) -> Option<watch::Receiver<Live>> {
+        let state = now.conversation.state();
+        let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
+        if turn.is_none() && !state.waiting.iter().any(|m| m.id == message) {
+            return None;
+        }
+        if let Some(ending) = now.conversation.stands(message) {
+            let (shows, live) = watch::channel(Live::default());
+            shows.send_modify(|l| {
+                l.session = ending.session;
+                l.ending = Some(ending);
+            });
+            return Some(live);
+        }
+        let shows = self.lives.entry(message).or_insert_with(|| watch::channel(Live::default()).0);
+        if let Some(turn) = turn.filter(|t| t.phase != Phase::Parked)
+            && shows.receiver_count() == 0
+        {
+            let so_far = now.conversation.so_far(message);
+            shows.send_modify(|l| l.began(turn.session, &so_far));
+        }
+        Some(shows.subscribe())
+    }
+
+    fn give_place_back(&mut self) {
+        match std::mem::replace(&mut self.place, Place::None) {
+            Place::None => {}
+            Place::Held => self.engine.release_place(),
+            // If it was granted just now, the grant finds nobody who asked and goes on.
+            Place::Asked => self.engine.inner().places.forget(&self.id),
+        }
+    }
+
+    /// Places that were granted while we left go to whoever is next.
+    fn leave(mut self) {
+        self.give_place_back();
+        self.mails.close();
+        while let Ok(mail) = self.mails.try_recv() {
+            if matches!(mail, Mail::Granted) {
+                self.engine.release_place();
+            }
+        }
+    }
+}

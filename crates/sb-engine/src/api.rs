@@ -1,0 +1,182 @@
+//! The engine API, as doors see it: submit a message, follow it to its ending.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
+use sb_harness::Harness;
+use sb_store::{Store, Taken};
+use tokio::sync::{oneshot, watch};
+
+use crate::actors::{Actors, Mail};
+use crate::error::{EngineError, EngineErrorKind, Result};
+use crate::follow::Follow;
+use crate::live::Live;
+use crate::places::Places;
+use crate::profiles::Profiles;
+
+/// Finds what runs a profile's turns. The binary knows; the engine does not.
+#[async_trait]
+pub trait Agents: Send + Sync + 'static {
+    fn harness(&self, profile: &Profile) -> Arc<dyn Harness>;
+    /// Names of the tools the profile gives its agent.
+    fn tools(&self, profile: &Profile) -> Vec<String>;
+    /// Whether such a profile could run; a sentence says why not.
+    fn check(&self, profile: &Profile) -> std::result::Result<(), String>;
+    /// The profile or its key was changed or removed: what is remembered of it no longer holds.
+    async fn changed(&self, profile: &ProfileName);
+}
+
+/// What an engine is made of.
+pub struct Parts {
+    pub store: Store,
+    pub agents: Arc<dyn Agents>,
+    pub clock: Arc<dyn Clock>,
+    pub dice: Arc<dyn Dice>,
+    /// Turns at once.
+    pub parallel: usize,
+}
+
+/// The running engine; cloning is cheap.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub store: Store,
+    pub agents: Arc<dyn Agents>,
+    pub clock: Arc<dyn Clock>,
+    pub dice: Arc<dyn Dice>,
+    pub profiles: Profiles,
+    pub places: Places,
+    pub actors: Actors,
+    closing: AtomicBool,
+}
+
+/// Names one taken message for ever.
+#[derive(Debug)]
+pub struct Receipt {
+    pub message: MessageId,
+    live: Option<watch::Receiver<Live>>,
+}
+
+/// What came of a submission.
+#[derive(Debug)]
+pub struct Submitted {
+    pub receipt: Receipt,
+    /// The key was known: this is the first message's receipt, and nothing new was taken.
+    pub known: bool,
+}
+
+impl Engine {
+    /// Opens the engine and takes up everything unfinished.
+    pub async fn open(parts: Parts) -> Result<Self> {
+        let profiles = Profiles::new(parts.agents.clone(), parts.store.profiles().await?);
+        let engine = Self(Arc::new(Inner {
+            store: parts.store,
+            agents: parts.agents,
+            clock: parts.clock,
+            dice: parts.dice,
+            profiles,
+            places: Places::new(parts.parallel),
+            actors: Actors::default(),
+            closing: AtomicBool::new(false),
+        }));
+        for conversation in engine.0.store.unfinished().await? {
+            engine.send(&conversation, Mail::Wake);
+        }
+        Ok(engine)
+    }
+
+    /// Takes one message: durable once this returns. A known key gives the first message's receipt.
+    /// Errors: no such profile, another body under the key, too much waiting, a full disk, closing.
+    pub async fn submit(&self, inbound: Inbound) -> Result<Submitted> {
+        if self.is_closing() {
+            return Err(EngineError::new(
+                EngineErrorKind::Closing,
+                "The server is closing; nothing was taken. Send it again soon.",
+            ));
+        }
+        if self.0.profiles.get(&inbound.profile).is_none() {
+            return Err(EngineError::no_profile(&inbound.profile));
+        }
+        let conversation = inbound.conversation.clone();
+        let taken = self.0.store.take_in(vec![inbound], self.0.clock.now()).await?;
+        match taken.into_iter().next() {
+            Some(Taken::New(message)) => {
+                metrics::counter!("switchboard_messages_taken_total").increment(1);
+                let (shows, live) = watch::channel(Live::default());
+                let receipt = Receipt { message: message.id, live: Some(live) };
+                self.send(&conversation, Mail::Arrived(Box::new(message), Some(shows)));
+                Ok(Submitted { receipt, known: false })
+            }
+            Some(Taken::Known(message)) => {
+                Ok(Submitted { receipt: Receipt { message, live: None }, known: true })
+            }
+            Some(Taken::OtherBody(_)) => Err(EngineError::new(
+                EngineErrorKind::OtherBody,
+                "This idempotency key was used with another body. Use a new key for a new message.",
+            )),
+            Some(Taken::Full) => Err(EngineError::new(
+                EngineErrorKind::Full,
+                "Too many messages wait in this conversation; nothing was taken. Wait for answers, or send /stop.",
+            )),
+            None => Err(EngineError::new(EngineErrorKind::Store, "The store took nothing.")),
+        }
+    }
+
+    /// Follows a message to its ending; also after a restart, and after it has ended.
+    pub fn follow(&self, receipt: Receipt) -> Follow {
+        Follow::live(self.clone(), receipt.message, receipt.live)
+    }
+
+    /// Follows a message known by its number.
+    pub fn follow_message(&self, message: MessageId) -> Follow {
+        Follow::live(self.clone(), message, None)
+    }
+
+    /// Ends all actors and their turns, and closes the store. What was unfinished is taken up at the next start.
+    pub async fn close(&self) -> Result<()> {
+        self.0.closing.store(true, Ordering::SeqCst);
+        self.0.actors.close();
+        Ok(self.0.store.clone().close().await?)
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    pub fn is_closing(&self) -> bool {
+        self.0.closing.load(Ordering::SeqCst)
+    }
+
+    /// The store, for the engine's own files and for administration on this machine.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    pub(crate) fn send(&self, to: &ConversationId, mail: Mail) {
+        self.0.actors.send(self, to, mail);
+    }
+
+    /// The live view of a message that has no ending yet.
+    pub(crate) async fn attach(&self, message: MessageId) -> Result<Option<watch::Receiver<Live>>> {
+        let Some(stored) = self.0.store.message(message).await? else {
+            return Err(EngineError::new(EngineErrorKind::NotFound, "There is no such message."));
+        };
+        if stored.ending.is_some() || self.is_closing() {
+            return Ok(None);
+        }
+        let (answer, live) = oneshot::channel();
+        self.send(&stored.conversation, Mail::Follow(message, answer));
+        Ok(live.await.unwrap_or(None))
+    }
+
+    /// A place is free: whoever is next has it.
+    pub(crate) fn release_place(&self) {
+        if let Some(next) = self.0.places.release() {
+            self.send(&next, Mail::Granted);
+        }
+    }
+}

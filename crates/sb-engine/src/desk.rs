@@ -1,0 +1,156 @@
+//! To run things: profiles, tokens, sessions. What it changes holds at once.
+
+use sb_core::model::{
+    Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName, Secret, Seq,
+    Session, SessionBrief, SessionId, TokenId,
+};
+use sb_store::TokenRecord;
+
+use crate::Engine;
+use crate::error::{EngineError, EngineErrorKind, Result};
+
+/// One session with all that happened in it.
+#[derive(Debug, Clone)]
+pub struct SessionView {
+    pub session: Session,
+    pub conversation: ConversationId,
+    pub profile: ProfileName,
+    /// It is the conversation's current one.
+    pub current: bool,
+    pub choices: Choices,
+    /// `idle`, `running` or `waiting`.
+    pub state: &'static str,
+    /// The request that waits for a person.
+    pub pending: Option<Pending>,
+    /// The message to follow for what runs or waits now.
+    pub following: Option<MessageId>,
+    pub log: Vec<Entry>,
+}
+
+/// How the engine is, for metrics and readiness.
+#[derive(Debug, Clone, Copy)]
+pub struct Health {
+    pub awake: usize,
+    pub waiting_for_place: usize,
+}
+
+impl Engine {
+    /// All profiles, by name.
+    pub async fn profiles(&self) -> Result<Vec<Profile>> {
+        Ok(self.store().profiles().await?)
+    }
+
+    /// One profile.
+    pub async fn profile(&self, name: &ProfileName) -> Result<Profile> {
+        self.store().profile(name).await?.ok_or_else(|| EngineError::no_profile(name))
+    }
+
+    /// Whether there is such a profile; costs no look-up.
+    pub fn has_profile(&self, name: &ProfileName) -> bool {
+        self.inner().profiles.get(name).is_some()
+    }
+
+    /// Adds or changes a profile, with its own API key if given; holds from the next call on.
+    pub async fn put_profile(&self, profile: Profile, key: Option<Secret>) -> Result<()> {
+        let bad = |said: String| EngineError::new(EngineErrorKind::Bad, said);
+        if !profile.name.is_valid() {
+            return Err(bad(format!(
+                "{:?} is not a profile's name: use 1 to 64 of a-z, 0-9, - and _.",
+                profile.name.0
+            )));
+        }
+        self.inner().agents.check(&profile).map_err(bad)?;
+        if let Some(key) = key {
+            self.store().put_secret(&sb_store::secret_name(&profile.name, "api_key"), &key).await?;
+        }
+        self.store().put_profile(&profile).await?;
+        self.inner().agents.changed(&profile.name).await;
+        self.inner().profiles.put(profile);
+        Ok(())
+    }
+
+    /// Removes a profile with its tokens and secrets. Its sessions stay.
+    pub async fn remove_profile(&self, name: &ProfileName) -> Result<()> {
+        if !self.store().remove_profile(name).await? {
+            return Err(EngineError::no_profile(name));
+        }
+        self.inner().profiles.remove(name);
+        self.inner().agents.changed(name).await;
+        Ok(())
+    }
+
+    /// Makes a token for a profile; the secret is shown this once.
+    pub async fn add_token(&self, profile: &ProfileName, decide: bool) -> Result<(TokenRecord, Secret)> {
+        if !self.has_profile(profile) {
+            return Err(EngineError::no_profile(profile));
+        }
+        let inner = self.inner();
+        Ok(inner.store.add_token(profile, decide, inner.clock.now(), inner.dice.as_ref()).await?)
+    }
+
+    /// The tokens of a profile, or of all.
+    pub async fn tokens(&self, profile: Option<&ProfileName>) -> Result<Vec<TokenRecord>> {
+        Ok(self.store().tokens(profile).await?)
+    }
+
+    /// Takes a token back.
+    pub async fn remove_token(&self, profile: &ProfileName, id: &TokenId) -> Result<()> {
+        match self.store().remove_token(profile, id).await? {
+            true => Ok(()),
+            false => Err(EngineError::new(
+                EngineErrorKind::NotFound,
+                format!("Profile {profile} has no token {id}."),
+            )),
+        }
+    }
+
+    /// Whose token this is, if anybody's.
+    pub async fn find_token(&self, secret: &Secret) -> Result<Option<TokenRecord>> {
+        Ok(self.store().find_token(secret).await?)
+    }
+
+    /// Sessions, newest activity first.
+    pub async fn sessions(&self, profile: Option<&ProfileName>, most: usize) -> Result<Vec<SessionBrief>> {
+        Ok(self.store().sessions(None, profile, most).await?)
+    }
+
+    /// One session with its whole log.
+    pub async fn session(&self, id: SessionId) -> Result<SessionView> {
+        let not_found = || EngineError::new(EngineErrorKind::NotFound, format!("There is no session {id}."));
+        let (session, conversation, profile) = self.store().session(id).await?.ok_or_else(not_found)?;
+        let (snapshot, _) = self.store().load(&conversation).await?.ok_or_else(not_found)?;
+        let turn = snapshot.turn.as_ref().filter(|t| t.session == id);
+        let state = match turn.map(|t| t.phase) {
+            None => "idle",
+            Some(Phase::Parked) => "waiting",
+            Some(_) => "running",
+        };
+        Ok(SessionView {
+            current: snapshot.session.as_ref().is_some_and(|s| s.id == id),
+            pending: turn.and_then(|t| t.pending.clone()),
+            following: turn.and_then(|t| t.messages.first()).map(|(m, _)| m.id),
+            log: self.store().log(id, Seq(1), Seq(i64::MAX)).await?,
+            choices: snapshot.choices,
+            session,
+            conversation,
+            profile,
+            state,
+        })
+    }
+
+    /// The stretch of log that belongs to an ending, for its lines.
+    pub async fn stretch(&self, ending: &Ending) -> Result<Vec<Entry>> {
+        match (ending.session, ending.turn) {
+            (Some(session), Some(turn)) if ending.from <= ending.to => {
+                let log = self.store().log(session, ending.from, ending.to).await?;
+                Ok(log.into_iter().filter(|e| e.turn == Some(turn)).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// How it stands now.
+    pub fn health(&self) -> Health {
+        Health { awake: self.inner().actors.awake(), waiting_for_place: self.inner().places.waiting() }
+    }
+}

@@ -1,0 +1,60 @@
+//! [`Live`]: what somebody who follows a message sees so far. It only grows, so a slow reader simply
+//! reads more at once; there is no queue to overflow.
+
+use sb_core::Show;
+use sb_core::model::{Ending, SessionId, ToolUpdate};
+
+/// One thing shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shown {
+    Text(String),
+    Tool(ToolUpdate),
+}
+
+/// The growing view of one message's answer.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    pub session: Option<SessionId>,
+    pub shown: Vec<Shown>,
+    pub ending: Option<Ending>,
+    /// The next words are another answer: a paragraph apart.
+    apart: bool,
+    wrote: bool,
+}
+
+impl Live {
+    /// The turn begins, or goes on after a wait: an ending shown meanwhile no longer holds.
+    pub fn began(&mut self, session: SessionId, so_far: &str) {
+        self.session = Some(session);
+        self.ending = None;
+        if !so_far.is_empty() && !self.wrote {
+            self.write(so_far);
+        }
+        self.apart = self.wrote;
+    }
+
+    pub fn show(&mut self, show: &Show) {
+        match show {
+            Show::Text(text) => self.write(text),
+            // What was shown can only grow, so after a failed attempt the next answer follows apart.
+            Show::Break | Show::Void => self.apart = self.wrote,
+            Show::Tool(update) => self.shown.push(Shown::Tool(update.clone())),
+            Show::Began(..) | Show::Ended(..) => {}
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let gap = if std::mem::take(&mut self.apart) { "\n\n" } else { "" };
+        self.wrote = true;
+        match self.shown.last_mut() {
+            Some(Shown::Text(last)) => {
+                last.push_str(gap);
+                last.push_str(text);
+            }
+            _ => self.shown.push(Shown::Text(format!("{gap}{text}"))),
+        }
+    }
+}
