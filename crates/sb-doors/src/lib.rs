@@ -1,1 +1,10 @@
-//! Ways in: wire to engine API and back.
+//! Ways in: each translates its wire to the engine API and back, and nothing else.
+//!
+//! A door names no messenger, no harness and no store; it knows who asks, and asks the engine.
+
+pub mod http;
+pub mod local;
+pub mod terminal;
+
+pub use sb_engine as engine;
+pub use sb_engine::model;

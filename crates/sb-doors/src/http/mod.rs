@@ -1,0 +1,1 @@
+//! The HTTP channel: `/v1` routes, tokens, server-sent events.

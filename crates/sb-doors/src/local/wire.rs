@@ -1,0 +1,120 @@
+//! The JSON of the `/desk` routes; both ends use these types, and `--json` prints them.
+//!
+//! | route | takes | gives |
+//! |---|---|---|
+//! | `GET /desk/server` | | [`ServerInfo`] |
+//! | `GET /desk/profiles` · `GET /desk/profiles/{name}` | | `[ProfileInfo]` · [`ProfileInfo`] |
+//! | `PUT /desk/profiles/{name}` | [`PutProfile`] | [`ProfileInfo`] |
+//! | `DELETE /desk/profiles/{name}` | | 204 |
+//! | `GET /desk/tokens?profile=` | | `[TokenInfo]` |
+//! | `POST /desk/profiles/{name}/tokens` | [`AddToken`] | [`NewToken`] |
+//! | `DELETE /desk/profiles/{name}/tokens/{id}` | | 204 |
+//! | `GET /desk/sessions?profile=&most=` | | `[SessionInfo]` |
+//! | `GET /desk/sessions/{id}` | | [`Trace`] |
+//! | `POST /desk/sessions/{id}/messages` | as `POST /v1/profiles/{p}/messages`, no `conversation` | the same answer or stream |
+//! | `POST /desk/backup` | [`Backup`] | [`Backup`] |
+//! | `GET /desk/doctor` | | [`Doctor`] |
+//!
+//! Errors are the HTTP channel's: `{"error": sentence, "code": word}`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Entry, Profile};
+
+/// The running server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerInfo {
+    pub version: String,
+    pub pid: u32,
+    pub home: String,
+    /// The public listener's address; none while a command holds the home by itself.
+    pub listen: Option<String>,
+}
+
+/// A profile as shown: everything but its key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProfileInfo {
+    #[serde(flatten)]
+    pub profile: Profile,
+    /// It has an API key of its own.
+    pub has_key: bool,
+    /// The tools it gives its agent.
+    pub available_tools: Vec<String>,
+}
+
+/// Adds or changes a profile. A key left out keeps the stored one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PutProfile {
+    pub profile: Profile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    /// Only if there is none of this name yet: 409 otherwise.
+    #[serde(default)]
+    pub new: bool,
+}
+
+/// Rights of a new token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddToken {
+    #[serde(default)]
+    pub approve: bool,
+}
+
+/// A token as listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenInfo {
+    pub id: String,
+    pub profile: String,
+    pub approve: bool,
+    /// RFC 3339.
+    pub created: String,
+}
+
+/// A token just made; `token` is shown this once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewToken {
+    pub token: String,
+    #[serde(flatten)]
+    pub info: TokenInfo,
+}
+
+/// A session as listed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionInfo {
+    pub id: String,
+    pub profile: String,
+    pub conversation: String,
+    pub title: Option<String>,
+    /// RFC 3339.
+    pub began: String,
+    pub last_active: String,
+    /// `idle`, `running` or `waiting`.
+    pub state: String,
+    pub current: bool,
+    pub turns: u64,
+}
+
+/// A session with everything that happened, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    #[serde(flatten)]
+    pub session: SessionInfo,
+    /// The request that waits, if any: its id, call and reason.
+    pub waiting: Option<serde_json::Value>,
+    pub entries: Vec<Entry>,
+}
+
+/// Where to put a backup (an absolute path), or where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    pub to: String,
+}
+
+/// What `doctor` found: nothing is healthy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doctor {
+    /// One sentence each, with what to do about it.
+    pub problems: Vec<String>,
+    /// Facts worth knowing that are no problem.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! The terminal: `talk`, as a client of the home's socket.
