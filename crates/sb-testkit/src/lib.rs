@@ -1,1 +1,3 @@
 //! Simulated world, scripted harness, the shared suites.
+
+pub mod suites;

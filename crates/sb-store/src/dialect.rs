@@ -1,0 +1,109 @@
+//! What is SQLite's alone: connections, pragmas, the words of the table definitions, copying, checking.
+//!
+//! Everything else in this crate is SQL that SQLite and PostgreSQL share, so that a second database
+//! needs this file again and no other. Invariant: the writer is opened first and closed last, because
+//! the write-ahead log is folded into the file by whoever closes last, which a reader cannot do.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::Result;
+
+/// What an acknowledged write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// A power cut: the disk is waited for, once per group of commits.
+    #[default]
+    Power,
+    /// The end of the process, however sudden; the last moments before a power cut may be lost.
+    Process,
+}
+
+/// Prepared statements kept by each connection; the crate has fewer.
+const STATEMENTS: usize = 128;
+/// The write-ahead log shrinks back to this once it has been folded in.
+const LOG_BYTES: i64 = 64 * 1024 * 1024;
+
+/// The one connection that writes.
+pub(crate) fn open_writer(file: &Path, durability: Durability) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags)?;
+    let synchronous = match durability {
+        Durability::Power => "full",
+        Durability::Process => "normal",
+    };
+    db.pragma_update(None, "journal_mode", "wal")?;
+    db.pragma_update(None, "synchronous", synchronous)?;
+    // Only macOS heeds it: there an ordinary sync leaves the bytes in the disk's own memory.
+    db.pragma_update(None, "fullfsync", durability == Durability::Power)?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(db)
+}
+
+/// A connection that only reads. It sees whatever was committed before its transaction began.
+pub(crate) fn open_reader(file: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(db)
+}
+
+/// A migration in SQLite's words.
+pub(crate) fn definitions(step: &str) -> String {
+    step.replace("{number}", "integer not null primary key autoincrement").replace("{keyed}", "without rowid")
+}
+
+/// How many migrations this home has had.
+pub(crate) fn steps_done(db: &Connection) -> Result<u32> {
+    Ok(db.query_row("pragma user_version", [], |row| row.get(0))?)
+}
+
+/// Records that a home has had `steps` migrations; within the transaction that made the last one.
+pub(crate) fn set_steps_done(db: &Connection, steps: u32) -> Result<()> {
+    Ok(db.pragma_update(None, "user_version", steps)?)
+}
+
+/// Folds the write-ahead log into the file, so that the home at rest is one file.
+pub(crate) fn fold_log(db: &Connection) -> Result<()> {
+    Ok(db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?)
+}
+
+/// Lets the file grow to about `bytes` and no further.
+pub(crate) fn limit_size(db: &Connection, bytes: u64) -> Result<()> {
+    let page: u32 = db.query_row("pragma page_size", [], |row| row.get(0))?;
+    let pages = bytes.div_ceil(u64::from(page).max(1));
+    Ok(db.query_row(&format!("pragma max_page_count = {pages}"), [], |_| Ok(()))?)
+}
+
+/// Copies all that `from` sees at one moment into the new file `to`, without holding up the writer.
+pub(crate) fn copy_into(from: &Connection, to: &Path) -> Result<()> {
+    let mut copy = Connection::open(to)?;
+    // One step: several would begin anew whenever something is written between them.
+    rusqlite::backup::Backup::new(from, &mut copy)?.step(-1)?;
+    // The copy is one file, without a log beside it.
+    copy.pragma_update(None, "journal_mode", "delete")?;
+    copy.close().map_err(|(_, e)| e)?;
+    Ok(())
+}
+
+/// What SQLite finds wrong with its own file; empty if nothing is.
+pub(crate) fn integrity(db: &Connection) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut lines = db.prepare("pragma integrity_check")?;
+    for line in lines.query_map([], |row| row.get::<_, String>(0))? {
+        let line = line?;
+        if line != "ok" {
+            found.push(format!("database: {line}"));
+        }
+    }
+    let mut rows = db.prepare("pragma foreign_key_check")?;
+    let orphans = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?)))?;
+    for orphan in orphans {
+        let (table, parent) = orphan?;
+        found.push(format!("database: a row of {table} names one of {parent} that does not exist"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,121 @@
+//! Taking messages in: the moment from which one is never lost.
+//!
+//! Invariants: a batch is taken whole or not at all. A known key gives the first message again and
+//! changes nothing, however often and whenever it is repeated, until it is forgotten.
+
+use rusqlite::{Connection, params};
+use sb_model::{ConversationId, Inbound, Key, Message, MessageId, ProfileName, Timestamp, TurnId};
+
+use crate::error::Result;
+use crate::rows::{self, MessageBody};
+use crate::store::Store;
+
+/// Messages without an ending that one conversation may hold; further ones are `Full`.
+pub const MOST_WAITING: i64 = 1000;
+
+/// What became of one message of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Taken {
+    /// It is durable, under this id.
+    New(Message),
+    /// Its key is known: this message stands for it.
+    Known(MessageId),
+    /// Its key is known, for other content.
+    OtherBody(MessageId),
+    /// Too many messages wait in that conversation; it was not taken.
+    Full,
+}
+
+/// One message as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMessage {
+    pub conversation: ConversationId,
+    pub profile: ProfileName,
+    pub message: Message,
+    /// The turn that takes it up, or did.
+    pub turn: Option<TurnId>,
+    /// None while it waits or its turn runs.
+    pub ending: Option<sb_model::Ending>,
+}
+
+impl Store {
+    /// Makes a batch durable in one transaction; one answer for each, in order. A conversation that
+    /// does not exist begins; one that does keeps its profile.
+    pub async fn take_in(&self, batch: Vec<Inbound>, now: Timestamp) -> Result<Vec<Taken>> {
+        self.write("taking in messages", move |db| {
+            batch.into_iter().map(|inbound| take_one(db, inbound, now)).collect()
+        })
+        .await
+    }
+
+    /// One message by its receipt.
+    pub async fn message(&self, id: MessageId) -> Result<Option<StoredMessage>> {
+        self.read("reading a message", move |db| {
+            let mut found = db.prepare_cached(
+                "select m.id, m.at, m.body, m.conversation, c.profile, m.turn, m.ending
+                 from messages m join conversations c on c.id = m.conversation where m.id = $1",
+            )?;
+            rows::first(&mut found, [id.0], |row| {
+                Ok(StoredMessage {
+                    message: rows::message(row, 0)?,
+                    conversation: ConversationId(row.get(3)?),
+                    profile: ProfileName(row.get(4)?),
+                    turn: rows::id_or_none(row, 5)?,
+                    ending: rows::ending(row, 6)?,
+                })
+            })
+        })
+        .await
+    }
+}
+
+fn take_one(db: &Connection, mut inbound: Inbound, now: Timestamp) -> Result<Taken> {
+    let key = inbound.key.take();
+    if let Some(key) = &key
+        && let Some(known) = known(db, key, now)?
+    {
+        return Ok(known);
+    }
+    if unfinished(db, &inbound.conversation)? >= MOST_WAITING {
+        return Ok(Taken::Full);
+    }
+    db.prepare_cached("insert into conversations (id, profile) values ($1, $2) on conflict (id) do nothing")?
+        .execute([inbound.conversation.as_str(), inbound.profile.as_str()])?;
+    let conversation = inbound.conversation.clone();
+    let body = MessageBody::of(inbound);
+    let id: i64 = db
+        .prepare_cached("insert into messages (conversation, at, body) values ($1, $2, $3) returning id")?
+        .query_row(params![conversation.as_str(), now.0, rows::json(&body)?], |row| row.get(0))?;
+    db.prepare_cached("update conversations set newest = $1 where id = $2")?
+        .execute(params![id, conversation.as_str()])?;
+    if let Some(key) = &key {
+        remember(db, key, id, now)?;
+    }
+    Ok(Taken::New(body.message(MessageId(id), now)))
+}
+
+/// What a key stands for, if it is known and not yet forgotten.
+fn known(db: &Connection, key: &Key, now: Timestamp) -> Result<Option<Taken>> {
+    let mut found = db.prepare_cached("select message, body from keys where key = $1 and until > $2")?;
+    rows::first(&mut found, params![key.text, now.0], |row| {
+        let id = MessageId(row.get(0)?);
+        let same = row.get_ref(1)?.as_str().is_ok_and(|body| body == key.body.to_string());
+        Ok(if same { Taken::Known(id) } else { Taken::OtherBody(id) })
+    })
+}
+
+fn remember(db: &Connection, key: &Key, message: i64, now: Timestamp) -> Result<()> {
+    db.prepare_cached(
+        "insert into keys (key, body, message, until) values ($1, $2, $3, $4)
+         on conflict (key) do update
+         set body = excluded.body, message = excluded.message, until = excluded.until",
+    )?
+    .execute(params![key.text, key.body.to_string(), message, now.plus_ms(key.kept_ms).0])?;
+    Ok(())
+}
+
+fn unfinished(db: &Connection, conversation: &ConversationId) -> Result<i64> {
+    Ok(db
+        .prepare_cached("select count(*) from messages where conversation = $1 and ending is null")?
+        .query_row([conversation.as_str()], |row| row.get(0))?)
+}
