@@ -5,8 +5,9 @@
 //! added, so whatever a row names stays.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -56,9 +57,14 @@ impl Blobs {
             let number = file.file_name().to_str().and_then(|name| name.parse::<u64>().ok());
             // Under the lock: a file is listed as being written before it exists.
             let writing = self.writing();
-            if !number.is_some_and(|n| writing.now.contains(&n)) {
-                fs::remove_file(file.path())?;
-                removed += 1;
+            if number.is_some_and(|n| writing.now.contains(&n)) {
+                continue;
+            }
+            match fs::remove_file(file.path()) {
+                Ok(()) => removed += 1,
+                // Finished since the folder was listed.
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                Err(e) => return Err(e.into()),
             }
         }
         Ok(removed)
@@ -74,7 +80,7 @@ impl Blobs {
             number
         };
         let place = Unfinished { blobs: Arc::clone(self), number };
-        let file = File::create_new(place.path())?;
+        let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(place.path())?;
         Ok((place, file))
     }
 
@@ -185,7 +191,7 @@ fn copy_in(blobs: &Arc<Blobs>, mut from: File) -> Result<(Digest, u64)> {
         let read = match from.read(&mut piece) {
             Ok(0) => break,
             Ok(read) => read,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
             Err(e) => return Err(e.into()),
         };
         hash.update(&piece[..read]);

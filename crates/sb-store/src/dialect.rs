@@ -22,6 +22,8 @@ pub enum Durability {
 
 /// Prepared statements kept by each connection; the crate has fewer.
 const STATEMENTS: usize = 128;
+/// Pages a reader keeps for itself, in KiB; the system keeps the file in memory anyway.
+const READER_KIB: i64 = 512;
 /// The write-ahead log shrinks back to this once it has been folded in.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 
@@ -47,6 +49,7 @@ pub(crate) fn open_writer(file: &Path, durability: Durability) -> Result<Connect
 pub(crate) fn open_reader(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
+    db.pragma_update(None, "cache_size", -READER_KIB)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(db)
 }

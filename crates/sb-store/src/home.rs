@@ -22,6 +22,10 @@ impl Home {
     pub(crate) fn make(folder: &Path) -> Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let home = Self { folder: folder.canonicalize()? };
+        if let Some(parent) = home.folder.parent() {
+            // Some folders may be passed through and not read; then there is nothing to sync them by.
+            let _ = sync_folder(parent);
+        }
         DirBuilder::new().recursive(true).mode(0o700).create(home.blobs_unfinished())?;
         Ok(home)
     }

@@ -109,3 +109,39 @@ fn turn(db: &Connection, of: &ConversationId, messages: Vec<(Message, Seq)>) -> 
         Ok(body.turn(rows::id::<TurnId>(row, 0)?, rows::id::<SessionId>(row, 1)?, messages))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Durability, dialect, home::Home, migrate::migrate};
+
+    fn plan(db: &Connection, sql: &str) -> Vec<String> {
+        let mut found = db.prepare(&format!("explain query plan {sql}")).unwrap();
+        let params = vec![rusqlite::types::Value::Integer(1); found.parameter_count()];
+        let steps = found.query_map(rusqlite::params_from_iter(params), |row| row.get(3)).unwrap();
+        steps.collect::<rusqlite::Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn dormant_conversations_are_never_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::make(folder.path()).unwrap();
+        home.make_database().unwrap();
+        let mut db = dialect::open_writer(&home.database(), Durability::Process).unwrap();
+        migrate(&mut db).unwrap();
+        for (sql, indexes) in [
+            (UNFINISHED, ["messages_unfinished", "turns_unfinished"].as_slice()),
+            (DUE, &["conversations_to_wake"]),
+            (NEXT_WAKE, &["conversations_to_wake"]),
+        ] {
+            let steps: Vec<_> = plan(&db, sql)
+                .into_iter()
+                .filter(|s| s.starts_with("SCAN") || s.starts_with("SEARCH"))
+                .collect();
+            assert_eq!(steps.len(), indexes.len(), "{steps:?}");
+            for (step, index) in steps.iter().zip(indexes) {
+                assert!(step.contains(&format!("INDEX {index}")), "{step}");
+            }
+        }
+    }
+}

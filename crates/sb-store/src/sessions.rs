@@ -10,13 +10,13 @@ use crate::rows;
 use crate::store::Store;
 
 const BRIEFS: &str = "select s.id, s.conversation, c.profile, s.title, s.began, s.last_active,
-        coalesce(c.session = s.id, 0), s.usage, t.phase
+        case when c.session = s.id then 1 else 0 end, s.usage, t.phase
     from sessions s join conversations c on c.id = s.conversation
     left join turns t on t.conversation = c.id and t.ended = 0 and t.session = s.id
     where ($1 is null or s.conversation = $1) and ($2 is null or c.profile = $2)
     order by s.last_active desc, s.id limit $3";
 const BRIEFS_OF_ONE: &str = "select s.id, s.conversation, c.profile, s.title, s.began, s.last_active,
-        coalesce(c.session = s.id, 0), s.usage, t.phase
+        case when c.session = s.id then 1 else 0 end, s.usage, t.phase
     from sessions s join conversations c on c.id = s.conversation
     left join turns t on t.conversation = c.id and t.ended = 0 and t.session = s.id
     where s.conversation = $1 and ($2 is null or c.profile = $2)

@@ -1,6 +1,8 @@
 //! The store's tests: the shared laws over SQLite, and what is SQLite's or the operating system's own.
 
+mod home;
 mod laws;
+mod rest;
 
 use std::path::Path;
 
@@ -20,6 +22,15 @@ impl Home {
     /// One that waits for the disk.
     fn durable() -> Self {
         Self { durability: Durability::Power, ..Self::new() }
+    }
+    /// Opens it once whoever had it lets go.
+    async fn open_soon(&self) {
+        for _ in 0..10_000 {
+            if Store::open(self.path(), self.durability).await.is_ok() {
+                return;
+            }
+        }
+        panic!("the home stays locked");
     }
     fn path(&self) -> &Path {
         self.folder.path()
