@@ -1,0 +1,100 @@
+//! Which pictures a model is shown, and their bytes ready to send.
+//!
+//! Showing every picture of a long conversation each time would cost far more than it helps: shown are
+//! those of the newest message that has any, up to ten, and the conversation's last three. The others
+//! are only named.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sb_harness::Blobs;
+use sb_harness::model::{Attachment, Digest, Record};
+
+use crate::view::View;
+
+const OF_ONE_MESSAGE: usize = 10;
+const OF_THE_CONVERSATION: usize = 3;
+
+/// A picture as both dialects send it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Picture {
+    pub media_type: String,
+    pub base64: Arc<str>,
+}
+
+/// The pictures read so far, by digest.
+pub(crate) type Album = HashMap<Digest, Picture>;
+
+/// The pictures to show.
+pub(crate) fn wanted(view: &View) -> Vec<&Attachment> {
+    let pictures_of = |record| files_of(record).iter().filter(|f| f.is_picture());
+    let newest = view.records().rev().filter(|r| matches!(r, Record::Said { .. }));
+    let newest = newest.map(pictures_of).find(|found| found.clone().next().is_some());
+    let last = view.records().rev().flat_map(|r| pictures_of(r).rev()).take(OF_THE_CONVERSATION);
+    newest.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE)).chain(last).collect()
+}
+
+/// Reads what is wanted and not yet in the album, and forgets what is no longer wanted. One that
+/// cannot be read is left out, and so is only named.
+pub(crate) async fn fill(album: &mut Album, view: &View, blobs: &dyn Blobs) {
+    let wanted = wanted(view);
+    album.retain(|digest, _| wanted.iter().any(|f| f.digest == *digest));
+    for file in wanted {
+        if album.contains_key(&file.digest) {
+            continue;
+        }
+        match blobs.read(&file.digest).await {
+            Ok(bytes) => {
+                let picture =
+                    Picture { media_type: file.media_type.clone(), base64: STANDARD.encode(bytes).into() };
+                album.insert(file.digest, picture);
+            }
+            Err(why) => tracing::warn!(%why, "a picture could not be read"),
+        }
+    }
+}
+
+/// The files that came with a record.
+fn files_of(record: &Record) -> &[Attachment] {
+    match record {
+        Record::Said { files, .. } | Record::Result { files, .. } => files,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::tests::{answered, said, view};
+
+    fn with_pictures(names: &[&str]) -> Record {
+        let mut record = said("look");
+        if let Record::Said { files, .. } = &mut record {
+            let file = |name: &&str| Attachment {
+                name: (*name).into(),
+                media_type: "image/png".into(),
+                size: 10,
+                digest: Digest::of(name.as_bytes()),
+            };
+            files.extend(names.iter().map(file));
+        }
+        record
+    }
+
+    #[test]
+    fn the_newest_message_with_pictures_and_the_last_three_are_shown() {
+        let many: Vec<String> = (0..12).map(|n| format!("n{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let names = |view: &View| -> std::collections::BTreeSet<String> {
+            wanted(view).into_iter().map(|f| f.name.clone()).collect()
+        };
+        let old = (1, with_pictures(&["a", "b", "c", "d"]));
+        let two = view(&[old.clone(), (1, answered("", &[])), (2, with_pictures(&["e"])), (2, said("and?"))]);
+        assert_eq!(names(&two), ["c", "d", "e"].map(String::from).into());
+        let album = names(&view(&[old, (2, with_pictures(&many))]));
+        assert_eq!(album.len(), 12, "ten of the message, and the last three of all: {album:?}");
+        assert!(!album.contains("d"));
+    }
+}

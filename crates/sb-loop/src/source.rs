@@ -1,0 +1,222 @@
+//! One attempt at one model, as a stream of pieces, whatever it speaks.
+//!
+//! Dropping a source closes its connection at once. Nothing here retries.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use sb_harness::model::{Fault, FaultKind, ModelRef, ProfileName, Secret, Usage};
+use sb_harness::net::{Ask, Body, host_of};
+use sb_wire::sse::Decoder;
+use serde_json::Value;
+
+use crate::answer::{Answer, Piece};
+use crate::dialect::anthropic::{self, AnthropicReader};
+use crate::dialect::openai::{self, Manner, OpenaiReader};
+use crate::dialect::scripted::{Failure, Scripted};
+use crate::dialect::{Question, Reader, garbled};
+use crate::harness::{LoopContext, Quirks};
+use crate::providers::{Dialect, Provider};
+
+/// The longest silence before and within an answer.
+const IDLE: Duration = Duration::from_secs(120);
+/// The largest single event of a stream, and the largest answer that is not streamed.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+/// An answer on its way.
+pub(crate) enum Source {
+    Scripted(Scripted),
+    Wire(Box<Wire>),
+}
+
+/// An answer on its way over the network.
+pub(crate) struct Wire {
+    body: Body,
+    decoder: Decoder,
+    reader: Box<dyn Reader>,
+    pieces: std::collections::VecDeque<Piece>,
+    /// The answer comes as one document; what has come of it.
+    whole: Option<Vec<u8>>,
+    ended: bool,
+}
+
+/// Where one model is asked, and as whom.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub base: String,
+    pub key: Option<Secret>,
+    pub own_host: bool,
+}
+
+impl Place {
+    /// # Errors
+    /// If there is no address, or a key is missing where one is needed.
+    pub fn of(
+        context: &LoopContext,
+        profile: &ProfileName,
+        base_url: Option<&str>,
+        provider: &Provider,
+        model: &ModelRef,
+    ) -> Result<Self, Fault> {
+        let own = provider.base_url.as_deref().unwrap_or_default();
+        let base = base_url.map(str::to_owned).or_else(|| context.keys.base_url(&provider.name));
+        let base = base.unwrap_or_else(|| own.to_owned()).trim_end_matches('/').to_owned();
+        let own_host = host_of(&base) == host_of(own);
+        let key = context.keys.key(profile, &provider.name).filter(|k| !k.expose().is_empty());
+        if key.is_none() && own_host {
+            let named =
+                provider.key_env.as_deref().map(|env| format!(": set {env}, or give the profile one"));
+            return Err(Fault {
+                kind: FaultKind::Auth,
+                doing: format!("asking {model}"),
+                detail: format!("there is no key for {}{}", provider.name, named.unwrap_or_default()),
+                maybe_done: false,
+                status: None,
+            });
+        }
+        Ok(Self { base, key, own_host })
+    }
+}
+
+impl Source {
+    /// Asks a model over the network; gives the source once the answer begins.
+    ///
+    /// # Errors
+    /// As [`Http::post`](sb_harness::net::Http::post).
+    pub async fn open(
+        context: &LoopContext,
+        quirks: &Quirks,
+        dialect: Dialect,
+        place: &Place,
+        question: &Question<'_>,
+    ) -> Result<Self, Fault> {
+        let (ask, reader) = if dialect == Dialect::Anthropic {
+            (ask_anthropic(place, question), Box::<AnthropicReader>::default() as Box<dyn Reader>)
+        } else {
+            let manner =
+                Manner { own_host: place.own_host, stream_options: quirks.sends_stream_options(&place.base) };
+            (ask_openai(place, question, manner), Box::<OpenaiReader>::default() as Box<dyn Reader>)
+        };
+        let answer = context.http.post(ask).await?;
+        let whole = (answer.media_type == "application/json").then(Vec::new);
+        let decoder = Decoder::new(LARGEST);
+        Ok(Source::Wire(Box::new(Wire {
+            body: answer.body,
+            decoder,
+            reader,
+            pieces: Default::default(),
+            whole,
+            ended: false,
+        })))
+    }
+
+    /// The next piece; none once the answer is whole.
+    pub async fn next(&mut self) -> Option<Result<Piece, Failure>> {
+        match self {
+            Source::Scripted(scripted) => scripted.next().await,
+            Source::Wire(wire) => wire.next().await.map(|piece| piece.map_err(Failure::Fault)),
+        }
+    }
+
+    /// The whole answer.
+    ///
+    /// # Errors
+    /// If it broke off.
+    pub fn finish(self) -> Result<Answer, Failure> {
+        match self {
+            Source::Scripted(scripted) => Ok(scripted.finish()),
+            Source::Wire(mut wire) => {
+                let answer = wire.reader.finish().map_err(Failure::Fault);
+                wire.release();
+                answer
+            }
+        }
+    }
+
+    /// What was used so far.
+    pub fn usage(&self) -> Usage {
+        match self {
+            Source::Scripted(scripted) => scripted.usage(),
+            Source::Wire(wire) => wire.reader.usage(),
+        }
+    }
+}
+
+impl Wire {
+    async fn next(&mut self) -> Option<Result<Piece, Fault>> {
+        loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Some(Ok(piece));
+            }
+            if self.ended || self.reader.is_over() {
+                return None;
+            }
+            let took = match self.body.next().await {
+                Some(Ok(bytes)) => self.take(&bytes),
+                Some(Err(fault)) => Err(fault),
+                None => self.end(),
+            };
+            if let Err(fault) = took {
+                self.ended = true;
+                return Some(Err(fault));
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        if let Some(whole) = &mut self.whole {
+            whole.extend_from_slice(bytes);
+            return if whole.len() > LARGEST { Err(garbled("its answer is too large")) } else { Ok(()) };
+        }
+        let pushed = self.decoder.push(bytes).map_err(|why| garbled(&why.to_string()));
+        while let Some(event) = self.decoder.pull() {
+            if !self.reader.is_over() {
+                self.pieces.extend(self.reader.take(&event)?);
+            }
+        }
+        pushed
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        self.ended = true;
+        if let Some(whole) = self.whole.take() {
+            let document: Value =
+                serde_json::from_slice(&whole).map_err(|_| garbled("its answer is not JSON"))?;
+            self.pieces.extend(self.reader.take_whole(&document)?);
+        } else if let Some(event) = self.decoder.finish() {
+            self.pieces.extend(self.reader.take(&event)?);
+        }
+        Ok(())
+    }
+
+    /// Lets a finished answer's connection be used again, by reading the little that is left of it.
+    fn release(self) {
+        let mut body = self.body;
+        if !self.ended {
+            let rest = async move { while let Some(Ok(_)) = body.next().await {} };
+            tokio::spawn(tokio::time::timeout(Duration::from_secs(1), rest));
+        }
+    }
+}
+
+fn ask_anthropic(place: &Place, question: &Question) -> Ask {
+    // The address may be given with or without its version.
+    let base = place.base.trim_end_matches("/v1");
+    Ask {
+        url: format!("{base}/v1/messages"),
+        headers: vec![("anthropic-version", "2023-06-01".to_owned())],
+        secret_headers: place.key.iter().map(|key| ("x-api-key", "", key.clone())).collect(),
+        body: anthropic::request(question).to_string().into_bytes(),
+        idle: IDLE,
+    }
+}
+
+fn ask_openai(place: &Place, question: &Question, manner: Manner) -> Ask {
+    Ask {
+        url: format!("{}/chat/completions", place.base),
+        headers: Vec::new(),
+        secret_headers: place.key.iter().map(|key| ("authorization", "Bearer ", key.clone())).collect(),
+        body: openai::request(question, manner).to_string().into_bytes(),
+        idle: IDLE,
+    }
+}

@@ -1,0 +1,75 @@
+//! `read_file {path}`: the beginning of a text file, or a picture to look at.
+
+use std::io::{Read, Seek};
+
+use cap_std::fs::File;
+use sb_harness::model::Attachment;
+use serde_json::Value;
+
+use super::workspace::{blocking, open_file, told};
+use super::{Bench, Done, Outcome, text};
+
+/// The most text that is read.
+const MOST: u64 = 256 * 1024;
+
+/// What a file turned out to be.
+enum Found {
+    Text(String),
+    Picture(File, &'static str),
+}
+
+pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
+    let path = text(input, "path").to_owned();
+    let workspace = bench.workspace.clone();
+    let looked_at = path.clone();
+    match blocking(move || look(open_file(&workspace, &looked_at)?, &looked_at)).await? {
+        Found::Text(text) => Ok(Done { text, ..Done::default() }),
+        Found::Picture(file, media_type) => {
+            let file = tokio::fs::File::from_std(file.into_std());
+            let (digest, size) = bench.blobs.keep(file).await.map_err(|why| told(&path, &why))?;
+            let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+            let picture = Attachment { name, media_type: media_type.to_owned(), size, digest };
+            let text = match picture.is_picture() {
+                true => format!("{path} is a picture, shown to you with this result."),
+                false => {
+                    format!("{path} is a picture ({media_type}) that is too large to look at: {size} bytes.")
+                }
+            };
+            Ok(Done { text, files: vec![picture], shared: None })
+        }
+    }
+}
+
+fn look(mut file: File, path: &str) -> Result<Found, String> {
+    let size = file.metadata().map_err(|why| told(path, &why))?.len();
+    let mut bytes = Vec::new();
+    (&mut file).take(MOST).read_to_end(&mut bytes).map_err(|why| told(path, &why))?;
+    if let Some(kind) = infer::get(&bytes).map(|k| k.mime_type()).filter(|m| is_picture(m)) {
+        file.rewind().map_err(|why| told(path, &why))?;
+        return Ok(Found::Picture(file, kind));
+    }
+    let whole = size <= bytes.len() as u64;
+    match words(bytes, whole) {
+        None => Err(format!("{path} is no text ({size} bytes).")),
+        Some(words) if whole => Ok(Found::Text(words)),
+        Some(words) => Ok(Found::Text(format!("{words}\n[cut: the first {} of {size} bytes]", words.len()))),
+    }
+}
+
+fn is_picture(media_type: &str) -> bool {
+    matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+/// The bytes as text, unless they are none. A character the limit cut through is left out.
+fn words(mut bytes: Vec<u8>, whole: bool) -> Option<String> {
+    if bytes.contains(&0) {
+        return None;
+    }
+    if let Err(why) = std::str::from_utf8(&bytes) {
+        if whole || why.error_len().is_some() {
+            return None;
+        }
+        bytes.truncate(why.valid_up_to());
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,58 @@
+//! `share_file {path}`: a file of the workspace for the person, sent after the reply.
+
+use std::io::{Read, Seek};
+
+use cap_std::fs::File;
+use sb_harness::model::Attachment;
+use serde_json::Value;
+
+use super::workspace::{blocking, open_file, told};
+use super::{Bench, Done, Outcome, text};
+
+/// The largest file that is shared.
+const MOST: u64 = 25 * 1024 * 1024;
+
+pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
+    let path = text(input, "path").to_owned();
+    let workspace = bench.workspace.clone();
+    let opened = path.clone();
+    let (file, media_type) = blocking(move || fit_to_share(open_file(&workspace, &opened)?, &opened)).await?;
+    let file = tokio::fs::File::from_std(file.into_std());
+    let (digest, size) = bench.blobs.keep(file).await.map_err(|why| told(&path, &why))?;
+    if size > MOST {
+        return Err(too_large(&path, size));
+    }
+    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let shared = Attachment { name, media_type, size, digest };
+    let text = format!("{path} ({size} bytes) is sent to the person after your reply.");
+    Ok(Done { text, files: Vec::new(), shared: Some(shared) })
+}
+
+/// The file from its beginning, and its type by its first bytes.
+fn fit_to_share(mut file: File, path: &str) -> Result<(File, String), String> {
+    let size = file.metadata().map_err(|why| told(path, &why))?.len();
+    if size > MOST {
+        return Err(too_large(path, size));
+    }
+    let mut first = Vec::new();
+    (&mut file).take(8192).read_to_end(&mut first).map_err(|why| told(path, &why))?;
+    file.rewind().map_err(|why| told(path, &why))?;
+    Ok((file, media_type_of(&first).to_owned()))
+}
+
+fn media_type_of(first: &[u8]) -> &'static str {
+    let is_text = match std::str::from_utf8(first) {
+        Ok(_) => true,
+        // A character cut off at the end is no sign against.
+        Err(why) => why.error_len().is_none(),
+    };
+    match infer::get(first) {
+        Some(kind) => kind.mime_type(),
+        None if is_text && !first.contains(&0) => "text/plain",
+        None => "application/octet-stream",
+    }
+}
+
+fn too_large(path: &str, size: u64) -> String {
+    format!("{path} is too large to share: {size} bytes, and {MOST} is the most.")
+}

@@ -1,0 +1,60 @@
+//! `write_file {path, content}`: replaces a file whole, or not at all.
+//!
+//! The text goes into a new file beside it, which then takes its place, so nobody reads half a file.
+//! A link of that name is replaced, never followed.
+
+use std::io::Write;
+use std::path::Path;
+
+use cap_std::fs::{Dir, OpenOptions, Permissions};
+use serde_json::Value;
+
+use super::workspace::{beneath, blocking, open, told};
+use super::{Bench, Done, Outcome, text};
+
+pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
+    let (path, content) = (text(input, "path").to_owned(), text(input, "content").to_owned());
+    let workspace = bench.workspace.clone();
+    let beside = format!(".{:016x}.part", bench.dice.roll());
+    blocking(move || write(&open(&workspace)?, &path, &content, &beside)).await
+}
+
+fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
+    let relative = beneath(path)?;
+    let name = relative.file_name().ok_or_else(|| format!("{path:?} names no file."))?;
+    if path.ends_with('/') {
+        return Err(format!("{path} names a folder, not a file."));
+    }
+    let parent = relative.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = open_folder(workspace, parent).map_err(|why| told(path, &why))?;
+    let before = folder.symlink_metadata(name).ok();
+    if before.as_ref().is_some_and(|m| m.is_dir()) {
+        return Err(format!("{path} is a folder, not a file."));
+    }
+    let mode = before.as_ref().filter(|m| m.is_file()).map(|m| m.permissions());
+    let written = fill(&folder, beside, content, mode).and_then(|()| folder.rename(beside, &folder, name));
+    if let Err(why) = written {
+        // It may never have been made.
+        let _ = folder.remove_file(beside);
+        return Err(told(path, &why));
+    }
+    let what = if before.is_some() { "Replaced" } else { "Made" };
+    Ok(Done { text: format!("{what} {path} ({} bytes).", content.len()), ..Done::default() })
+}
+
+/// Opens the folder, making what is missing of it.
+fn open_folder(workspace: &Dir, parent: &Path) -> std::io::Result<Dir> {
+    if parent != Path::new(".") {
+        workspace.create_dir_all(parent)?;
+    }
+    workspace.open_dir(parent)
+}
+
+fn fill(folder: &Dir, name: &str, content: &str, mode: Option<Permissions>) -> std::io::Result<()> {
+    let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.write_all(content.as_bytes())?;
+    file.sync_all()
+}

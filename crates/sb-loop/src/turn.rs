@@ -1,0 +1,239 @@
+//! The shell: performs the machine's steps, one after another, and logs what came of each.
+//!
+//! The only place that talks to the engine. Whatever it waits for, it waits for `Stop` as well; what is
+//! under way then is dropped, which closes its connection or kills its programs.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+
+use sb_harness::model::{Call, CallId, MessageId, Record, StopReason, Task, TurnFault};
+use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
+use serde_json::Value;
+
+use crate::harness::{LoopContext, Quirks};
+use crate::pictures::Album;
+use crate::tools::{self, Bench, ToolDef};
+use crate::view::{Step, View};
+
+/// The most answers of models in one turn.
+const MOST_ANSWERS: usize = 100;
+/// Told to the model of a call that was cut off.
+const PERHAPS_DONE: &str = "This was begun and cut off by an interruption, so it may have been done, wholly or in part. Look before doing it again.";
+
+/// Why a turn ends early.
+#[derive(Debug)]
+pub(crate) enum Exit {
+    /// Told to stop, or nobody listens any more.
+    Stopped,
+    Fault(TurnFault),
+}
+
+/// What the engine says of a call.
+enum Leave {
+    Go,
+    No(String),
+    Wait,
+    Done(Value),
+}
+
+/// One run of a turn.
+pub(crate) struct Run<'a> {
+    pub context: &'a LoopContext,
+    pub quirks: &'a Quirks,
+    pub spec: &'a TurnSpec,
+    pub view: View,
+    pub album: Album,
+    pub tools: Vec<ToolDef>,
+    /// Whether the turn has shortened the conversation: it does so once at most.
+    pub shortened: bool,
+    /// The provider paused its answer and wants to be asked to go on.
+    pub paused: bool,
+    inputs: Inputs,
+    events: Events,
+    steers: VecDeque<(MessageId, Record)>,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(
+        context: &'a LoopContext,
+        quirks: &'a Quirks,
+        spec: &'a TurnSpec,
+        inputs: Inputs,
+        events: Events,
+    ) -> Self {
+        Self {
+            context,
+            quirks,
+            spec,
+            view: View::new(&spec.log, spec.turn),
+            album: Album::new(),
+            tools: tools::offered(&spec.profile, &spec.choices),
+            shortened: false,
+            paused: false,
+            inputs,
+            events,
+            steers: VecDeque::new(),
+        }
+    }
+
+    /// Runs the turn to its end.
+    pub async fn run(mut self) -> Result<StopReason, TurnFault> {
+        let ended = match self.spec.task {
+            Task::Answer => self.answer().await,
+            Task::Compact => self.shorten_when_asked().await.map(|()| StopReason::Done),
+        };
+        match ended {
+            Ok(reason) => Ok(reason),
+            Err(Exit::Stopped) => Ok(StopReason::Stopped),
+            Err(Exit::Fault(fault)) => Err(fault),
+        }
+    }
+
+    async fn answer(&mut self) -> Result<StopReason, Exit> {
+        loop {
+            match self.view.next_step() {
+                Step::Done if !self.paused => return Ok(StopReason::Done),
+                Step::Ask | Step::Done if self.view.answers() >= MOST_ANSWERS => {
+                    return Ok(StopReason::Limit);
+                }
+                Step::Ask | Step::Done => {
+                    self.take_steers().await?;
+                    if let Some(end) = self.ask_model().await? {
+                        return Ok(end);
+                    }
+                }
+                Step::Handle(call) => {
+                    if !self.handle(&call).await? {
+                        return Ok(StopReason::Parked);
+                    }
+                }
+                Step::Lost(call) => self.result(&call.id, false, PERHAPS_DONE, Vec::new()).await?,
+            }
+        }
+    }
+
+    /// Gives the model what people said meanwhile.
+    async fn take_steers(&mut self) -> Result<(), Exit> {
+        while let Ok(input) = self.inputs.try_recv() {
+            note(&mut self.steers, input)?;
+        }
+        while let Some((message, record)) = self.steers.pop_front() {
+            self.send(HarnessEvent::Took(message)).await?;
+            self.view.add(record);
+        }
+        Ok(())
+    }
+
+    /// Sees to one call. False if a person must decide it.
+    async fn handle(&mut self, call: &Call) -> Result<bool, Exit> {
+        if let Err(why) = tools::check(&self.tools, call) {
+            self.result(&call.id, false, &why, Vec::new()).await?;
+            return Ok(true);
+        }
+        self.send(HarnessEvent::Call(call.clone())).await?;
+        match self.leave(&call.id).await? {
+            Leave::Wait => return Ok(false),
+            Leave::Go => self.run_tool(call).await?,
+            Leave::No(why) => self.result(&call.id, false, &why, Vec::new()).await?,
+            Leave::Done(Value::String(text)) => self.result(&call.id, true, &text, Vec::new()).await?,
+            Leave::Done(value) => self.result(&call.id, true, &value.to_string(), Vec::new()).await?,
+        }
+        Ok(true)
+    }
+
+    /// Waits for what the engine says of a call.
+    async fn leave(&mut self, call: &CallId) -> Result<Leave, Exit> {
+        loop {
+            match self.inputs.recv().await {
+                Some(HarnessInput::Go(id)) if id == *call => return Ok(Leave::Go),
+                Some(HarnessInput::No(id, why)) if id == *call => return Ok(Leave::No(why)),
+                Some(HarnessInput::Wait(id)) if id == *call => return Ok(Leave::Wait),
+                Some(HarnessInput::Done(id, value)) if id == *call => return Ok(Leave::Done(value)),
+                Some(other) => note(&mut self.steers, other)?,
+                None => return Err(Exit::Stopped),
+            }
+        }
+    }
+
+    async fn run_tool(&mut self, call: &Call) -> Result<(), Exit> {
+        self.tool_is(call, "running").await?;
+        let bench = Bench::of(&self.spec.profile, self.spec.blobs.clone(), self.context.dice.clone());
+        let outcome = self.unless_stopped(tools::run(&bench, call)).await;
+        let stopped = outcome.is_err();
+        match outcome.unwrap_or_else(|_| Err("Stopped by a person before it was done.".to_owned())) {
+            Ok(done) => {
+                if let Some(file) = done.shared.filter(|file| !self.has_shared(file)) {
+                    self.log(Record::Shared { file: file.clone() }).await?;
+                    self.send(HarnessEvent::File(file)).await?;
+                }
+                self.result(&call.id, true, &done.text, done.files).await?;
+            }
+            Err(why) => self.result(&call.id, false, &why, Vec::new()).await?,
+        }
+        self.tool_is(call, "done").await?;
+        if stopped { Err(Exit::Stopped) } else { Ok(()) }
+    }
+
+    /// Whether the file was shared already by the call now run again after a crash.
+    fn has_shared(&self, file: &sb_harness::model::Attachment) -> bool {
+        let since = self.view.records().rev().take_while(|r| !matches!(r, Record::Answered { .. }));
+        since.into_iter().any(|r| matches!(r, Record::Shared { file: shared } if shared == file))
+    }
+
+    async fn tool_is(&mut self, call: &Call, state: &'static str) -> Result<(), Exit> {
+        self.send(HarnessEvent::Tool(ToolUpdate { call: call.id.clone(), tool: call.tool.clone(), state }))
+            .await
+    }
+
+    async fn result(
+        &mut self,
+        call: &CallId,
+        ok: bool,
+        text: &str,
+        files: Vec<sb_harness::model::Attachment>,
+    ) -> Result<(), Exit> {
+        self.log(Record::Result { call: call.clone(), ok, text: text.to_owned(), files, outside: false })
+            .await
+    }
+
+    /// Logs a record, and adds it to our own view.
+    pub async fn log(&mut self, record: Record) -> Result<(), Exit> {
+        self.view.add(record.clone());
+        self.send(HarnessEvent::Log(record)).await
+    }
+
+    /// Tells the engine.
+    pub async fn send(&mut self, event: HarnessEvent) -> Result<(), Exit> {
+        self.events.send(event).await.map_err(|_| Exit::Stopped)
+    }
+
+    /// Does `work` unless told to stop first: then it is dropped. Words said meanwhile are put by.
+    pub async fn unless_stopped<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Exit> {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                input = self.inputs.recv() => match input {
+                    Some(input) => note(&mut self.steers, input)?,
+                    None => return Err(Exit::Stopped),
+                },
+                done = &mut work => return Ok(done),
+            }
+        }
+    }
+}
+
+/// Puts steered words by. Answers to calls that nobody waits for are stale.
+fn note(steers: &mut VecDeque<(MessageId, Record)>, input: HarnessInput) -> Result<(), Exit> {
+    match input {
+        HarnessInput::Stop => return Err(Exit::Stopped),
+        HarnessInput::Steer(message, mut record) => {
+            if let Record::Said { steered, .. } = &mut record {
+                *steered = true;
+            }
+            steers.push_back((message, record));
+        }
+        stale => tracing::debug!(?stale, "an answer nobody waits for"),
+    }
+    Ok(())
+}

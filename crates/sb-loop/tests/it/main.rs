@@ -1,0 +1,5 @@
+//! The loop from outside: an engine played by the test, the scripted model, and stand-ins of the real
+//! ones over loopback.
+
+mod scripted;
+mod world;
