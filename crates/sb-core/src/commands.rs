@@ -29,7 +29,7 @@ pub enum When {
 }
 
 /// One entry of the table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub name: &'static str,
     pub usage: &'static str,

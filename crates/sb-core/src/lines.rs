@@ -10,11 +10,18 @@ use sb_model::{Call, CallId, EndKind, Ending, Entry, Record};
 /// Visible characters of a result that a line shows.
 const RESULT_SHOWN: usize = 400;
 
-/// The lines of one answer: `entries` is its stretch of the log.
+/// The lines of one answer: `entries` is its stretch of the log. Entries of the turn before it may come
+/// along: they give no lines, only the calls that the stretch speaks of.
 pub fn lines(entries: &[Entry], ending: &Ending) -> Vec<String> {
     let mut lines = Vec::new();
     let mut calls: HashMap<&CallId, &Call> = HashMap::new();
     for entry in entries {
+        if entry.seq < ending.from {
+            if let Record::Answered { calls: made, .. } = &entry.record {
+                calls.extend(made.iter().map(|call| (&call.id, call)));
+            }
+            continue;
+        }
         match &entry.record {
             Record::Answered { text, calls: made, .. } => {
                 if !text.trim().is_empty() {

@@ -34,11 +34,13 @@ impl Conversation {
         if self.state.waiting.iter().any(|m| m.id == message.id) {
             return true;
         }
-        if message.id <= self.state.newest {
+        if message.id <= self.loaded_to {
             return false;
         }
-        self.state.newest = message.id;
-        self.state.waiting.push(message.clone());
+        // Two that were taken at once may be told in either order.
+        self.state.newest = self.state.newest.max(message.id);
+        let at = self.state.waiting.partition_point(|m| m.id < message.id);
+        self.state.waiting.insert(at, message.clone());
         true
     }
 

@@ -1,8 +1,8 @@
 //! What the harness says during a turn: words are shown, calls are judged, records are kept.
 
 use sb_model::{
-    Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId, ToolUpdate, TurnId,
-    Verdict,
+    Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId,
+    ToolUpdate, TurnId, Verdict,
 };
 
 use super::{Conversation, Effect, Show};

@@ -130,6 +130,8 @@ pub struct Conversation {
     slot: Slot,
     plan: Option<Plan>,
     run: Option<Run>,
+    /// The newest message that was taken when we were loaded: up to it, what waits is in the snapshot.
+    loaded_to: MessageId,
     /// Lines about the files of waiting messages; none yet: they are being prepared.
     prepared: HashMap<MessageId, Option<Vec<String>>>,
 }
@@ -139,6 +141,7 @@ impl Conversation {
     /// [`Input::Recovered`] first.
     pub fn new(state: Snapshot, context: Context, seed: u64) -> Self {
         Self {
+            loaded_to: state.newest,
             state,
             context,
             ids: Ids::new(seed),

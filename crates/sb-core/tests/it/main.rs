@@ -1,0 +1,8 @@
+//! The core's tests: the conversation under a simulated world, and its tables.
+
+mod commands;
+mod conversation;
+mod fake;
+mod gate;
+mod memory;
+mod world;
