@@ -5,4 +5,5 @@ mod conversation;
 mod fake;
 mod gate;
 mod memory;
+mod stories;
 mod world;
