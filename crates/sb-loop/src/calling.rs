@@ -12,14 +12,11 @@ use sb_harness::model::{
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Piece, Stop, WantedCall};
-use crate::dialect::Question;
-use crate::dialect::scripted::{Failure, Scripted};
-use crate::providers::{self, Dialect, Provider};
-use crate::source::{Place, Source};
-use crate::transcript::{self, Item};
+use crate::dialect::scripted::Failure;
+use crate::providers;
+use crate::tools;
 use crate::trouble::{self, Remedy};
 use crate::turn::{Exit, Run};
-use crate::{pictures, tools};
 
 /// What a model is asked for.
 pub(crate) enum Purpose {
@@ -211,76 +208,6 @@ impl Run<'_> {
         }
         self.send(HarnessEvent::Usage(usage)).await?;
         Ok(usage)
-    }
-
-    async fn open(&mut self, model: &ModelRef, purpose: &Purpose) -> Result<Result<Source, Fault>, Exit> {
-        let Some(provider) = providers::provider(&model.provider) else {
-            let detail = providers::check_model(model).err().unwrap_or_default();
-            return Err(Exit::Fault(TurnFault::new(TurnFaultKind::Refused, detail)));
-        };
-        if provider.dialect == Dialect::Scripted {
-            return Ok(Ok(Source::Scripted(match purpose {
-                Purpose::Answer => Scripted::answering(&self.view),
-                Purpose::Summary(before) => Scripted::summing_up(before),
-            })));
-        }
-        let (system, items, tools) = match purpose {
-            Purpose::Answer => {
-                pictures::fill(&mut self.album, &self.view, &*self.spec.blobs).await;
-                (self.system(), transcript::items(&self.view, &self.album), self.tools.clone())
-            }
-            Purpose::Summary(before) => {
-                let asked = Item::Person { text: before.clone(), pictures: Vec::new() };
-                (vec![crate::compact::INSTRUCTION.to_owned()], vec![asked], Vec::new())
-            }
-        };
-        let family = provider.family(provider.id_of(model));
-        let question = Question {
-            id: provider.id_of(model),
-            model: &model.to_string(),
-            family: &family,
-            system: system.iter().map(String::as_str).collect(),
-            tools: &tools,
-            items: &items,
-        };
-        self.open_wire(provider, model, &question).await
-    }
-
-    async fn open_wire(
-        &mut self,
-        provider: &Provider,
-        model: &ModelRef,
-        question: &Question<'_>,
-    ) -> Result<Result<Source, Fault>, Exit> {
-        let (context, quirks, profile) = (self.context, self.quirks, &self.spec.profile);
-        let place = match Place::of(context, &profile.name, profile.base_url.as_deref(), provider, model) {
-            Ok(place) => place,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        loop {
-            let opened = Source::open(context, quirks, provider.dialect, &place, question);
-            match self.unless_stopped(opened).await? {
-                // Quirk: some compatibles refuse the field; it is dropped for good, and nothing was done yet.
-                Err(fault)
-                    if fault.status == Some(400)
-                        && fault.detail.contains("stream_options")
-                        && quirks.sends_stream_options(&place.base) =>
-                {
-                    quirks.drop_stream_options(&place.base);
-                }
-                opened => return Ok(opened),
-            }
-        }
-    }
-
-    /// The operator's instructions, then what the chat asks for.
-    pub fn system(&self) -> Vec<String> {
-        let chat = self.spec.choices.system.as_deref().unwrap_or_default();
-        [self.spec.profile.instructions.as_str(), chat]
-            .into_iter()
-            .filter(|s| !s.trim().is_empty())
-            .map(str::to_owned)
-            .collect()
     }
 }
 

@@ -114,23 +114,26 @@ fn written_out(entries: &[Entry], most: usize) -> String {
 }
 
 fn line(record: &Record) -> Option<String> {
-    let cut = |text: &str| clip(text, LONGEST_TEXT);
     Some(match record {
-        Record::Summary { text, .. } => format!("Summary of what came before: {text}"),
+        Record::Summary { text, .. } => format!("Summary of what came before:\n{}", quoted(text)),
         Record::Said { text, files, .. } => {
             let names: Vec<&str> = files.iter().map(|f| f.name.as_str()).collect();
-            let with =
-                if names.is_empty() { String::new() } else { format!(" [files: {}]", names.join(", ")) };
-            format!("Person: {}{with}", cut(text))
+            let with = if names.is_empty() { String::new() } else { format!(" (with {})", names.join(", ")) };
+            format!("Person{with}:\n{}", quoted(text))
         }
         Record::Answered { text, calls, .. } => {
-            let calls: Vec<String> = calls.iter().map(|c| format!("[calls {}]", cut(&c.shown()))).collect();
-            format!("Agent: {} {}", cut(text), calls.join(" "))
+            let calls = calls.iter().map(|c| format!("\nAgent calls:\n{}", quoted(&c.shown())));
+            format!("Agent:\n{}{}", quoted(text), calls.collect::<String>())
         }
         Record::Result { ok, text, .. } => {
-            format!("[{}: {}]", if *ok { "came back" } else { "failed" }, cut(text))
+            format!("The call {}:\n{}", if *ok { "gave" } else { "failed" }, quoted(text))
         }
-        Record::Shared { file } => format!("[shared the file {}]", file.name),
+        Record::Shared { file } => format!("Agent shares the file {}.", file.name),
         _ => return None,
     })
+}
+
+/// A text with a mark before every line, so that none of it can pass for the record's own words.
+fn quoted(text: &str) -> String {
+    clip(text, LONGEST_TEXT).lines().map(|line| format!("> {line}\n")).collect()
 }

@@ -28,6 +28,8 @@ pub struct Provider {
     pub dialect: Dialect,
     /// Its own address. A key is needed there; elsewhere one is sent only if there is one.
     pub base_url: Option<String>,
+    /// The version of its API that is asked for, where one must be named.
+    pub version: Option<String>,
     /// The environment variable that holds its key.
     pub key_env: Option<String>,
     /// The environment variable that holds another base address.

@@ -46,6 +46,7 @@ pub(crate) struct Place {
     pub base: String,
     pub key: Option<Secret>,
     pub own_host: bool,
+    version: Option<String>,
 }
 
 impl Place {
@@ -74,7 +75,7 @@ impl Place {
                 status: None,
             });
         }
-        Ok(Self { base, key, own_host })
+        Ok(Self { base, key, own_host, version: provider.version.clone() })
     }
 }
 
@@ -204,7 +205,7 @@ fn ask_anthropic(place: &Place, question: &Question) -> Ask {
     let base = place.base.trim_end_matches("/v1");
     Ask {
         url: format!("{base}/v1/messages"),
-        headers: vec![("anthropic-version", "2023-06-01".to_owned())],
+        headers: place.version.iter().map(|version| ("anthropic-version", version.clone())).collect(),
         secret_headers: place.key.iter().map(|key| ("x-api-key", "", key.clone())).collect(),
         body: anthropic::request(question).to_string().into_bytes(),
         idle: IDLE,

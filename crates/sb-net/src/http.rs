@@ -61,6 +61,7 @@ impl Http {
     ///
     /// # Errors
     /// If the machine's certificates cannot be read.
+    #[expect(clippy::disallowed_methods, reason = "this is the one client")]
     pub fn new() -> Result<Self, Fault> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {

@@ -16,6 +16,7 @@ static LATEST: AtomicI64 = AtomicI64::new(0);
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the one clock")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
@@ -30,6 +31,7 @@ pub struct SystemDice;
 impl Dice for SystemDice {
     /// # Panics
     /// If the operating system has no random bits to give: going on without would make secrets guessable.
+    #[expect(clippy::disallowed_methods, reason = "these are the one dice")]
     fn fill(&self, bytes: &mut [u8]) {
         if let Err(why) = getrandom::fill(bytes) {
             panic!("the operating system gives no random bits: {why}");

@@ -2,4 +2,5 @@
 //! ones over loopback.
 
 mod scripted;
+mod wire;
 mod world;

@@ -135,6 +135,13 @@ pub struct Running {
     heard: Vec<HarnessEvent>,
 }
 
+impl Running {
+    /// As the engine does with a turn that does not stop in time.
+    pub fn drop_turn(self) {
+        self.task.abort();
+    }
+}
+
 impl World {
     pub fn new(models: &[&str], keys: Ring) -> Self {
         let workspace = tempfile::tempdir().expect("a folder");
