@@ -22,7 +22,9 @@ create table sessions (
     tainted bigint not null default 0,
     allowed text,
     usage text,
-    last_seq bigint not null default 0
+    last_seq bigint not null default 0,
+    -- The number of the last turn that counts as an exchange.
+    newest_exchange bigint
 ) {keyed};
 create index sessions_of_conversation on sessions (conversation);
 
@@ -57,8 +59,11 @@ create table keys (
     until bigint not null
 ) {keyed};
 
+-- Numbered in the order of beginning, so that the newest lie side by side. Not indexed by id: the one
+-- that has not ended is found by its conversation, those that count by following `previous`.
 create table turns (
-    id text not null primary key,
+    number {number},
+    id text not null,
     conversation text not null references conversations (id),
     session text not null references sessions (id),
     phase text not null,
@@ -67,12 +72,12 @@ create table turns (
     last_seq bigint,
     first_message bigint,
     ended bigint not null default 0,
-    exchange bigint not null default 0,
-    undone bigint not null default 0
-) {keyed};
+    undone bigint not null default 0,
+    -- Of a turn that counts as an exchange: the one before it in its session.
+    previous bigint
+);
 -- One turn at a time in a conversation.
 create unique index turns_unfinished on turns (conversation) where ended = 0;
-create index turns_that_count on turns (session, first_seq) where exchange = 1;
 
 create table profiles (
     name text not null primary key,

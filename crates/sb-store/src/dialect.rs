@@ -41,6 +41,8 @@ pub(crate) fn open_writer(file: &Path, durability: Durability) -> Result<Connect
     db.pragma_update(None, "fullfsync", durability == Durability::Power)?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    // Savepoints keep what they may have to undo: in memory, not in a file.
+    db.pragma_update(None, "temp_store", "memory")?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(db)
 }

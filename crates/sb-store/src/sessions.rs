@@ -5,7 +5,7 @@ use sb_model::{
     ConversationId, Exchange, ProfileName, Record, Session, SessionBrief, SessionId, Timestamp, TurnId,
 };
 
-use crate::error::Result;
+use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::rows;
 use crate::store::Store;
 
@@ -72,7 +72,6 @@ impl Store {
     /// At most `most` exchanges of a session that can be undone or run again, the newest first: turns
     /// that ended, count as exchanges, and were not undone.
     pub async fn exchanges(&self, session: SessionId, most: usize) -> Result<Vec<Exchange>> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.read("reading exchanges", move |db| exchanges(db, session, most)).await
     }
 }
@@ -98,19 +97,35 @@ fn brief(row: &rusqlite::Row<'_>) -> Result<SessionBrief> {
     })
 }
 
-fn exchanges(db: &Connection, session: SessionId, most: i64) -> Result<Vec<Exchange>> {
-    let mut found = db.prepare_cached(
-        "select t.id, t.first_seq, t.last_seq, m.ending from turns t
-         left join messages m on m.id = t.first_message
-         where t.session = $1 and t.exchange = 1 and t.ended = 1 and t.undone = 0
-         order by t.first_seq desc limit $2",
+/// Follows the session's exchanges backwards, no further than is wanted.
+fn exchanges(db: &Connection, session: SessionId, most: usize) -> Result<Vec<Exchange>> {
+    let mut newest = db.prepare_cached("select newest_exchange from sessions where id = $1")?;
+    let mut next: Option<i64> =
+        rows::first(&mut newest, [session.to_string()], |row| Ok(row.get(0)?))?.flatten();
+    let mut turn = db.prepare_cached(
+        "select t.previous, t.undone, t.id, t.first_seq, t.last_seq, m.ending from turns t
+         left join messages m on m.id = t.first_message where t.number = $1",
     )?;
-    rows::collect(&mut found, params![session.to_string(), most], |row| {
-        let turn: TurnId = rows::id(row, 0)?;
-        let stretch: (i64, i64) = (row.get(1)?, row.get(2)?);
-        let said = rows::ending(row, 3)?.map(|e| e.said).unwrap_or_default();
-        Ok(Exchange { turn, prompts: prompts(db, session, turn, stretch)?, said })
-    })
+    let mut found = Vec::new();
+    while let Some(number) = next.filter(|_| found.len() < most) {
+        let step = rows::first(&mut turn, [number], |row| Ok((row.get(0)?, exchange(db, session, row)?)))?;
+        let (previous, exchange) = step.ok_or_else(|| {
+            StoreError::new(StoreErrorKind::Corrupt, format!("turn number {number} of {session} is missing"))
+        })?;
+        found.extend(exchange);
+        next = previous;
+    }
+    Ok(found)
+}
+
+/// The exchange of one turn, unless it was undone.
+fn exchange(db: &Connection, session: SessionId, row: &rusqlite::Row<'_>) -> Result<Option<Exchange>> {
+    if row.get(1)? {
+        return Ok(None);
+    }
+    let turn: TurnId = rows::id(row, 2)?;
+    let said = rows::ending(row, 5)?.map(|e| e.said).unwrap_or_default();
+    Ok(Some(Exchange { turn, prompts: prompts(db, session, turn, (row.get(3)?, row.get(4)?))?, said }))
 }
 
 /// What was said in a turn, in order.

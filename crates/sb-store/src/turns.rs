@@ -181,8 +181,8 @@ impl<'a> Turns<'a> {
             self.flush()?;
             let mut found = self
                 .db
-                .prepare_cached("select body from turns where id = $1 and conversation = $2 and ended = 0")?;
-            let body = rows::first(&mut found, [turn.to_string().as_str(), self.of.as_str()], |row| {
+                .prepare_cached("select body from turns where conversation = $1 and id = $2 and ended = 0")?;
+            let body = rows::first(&mut found, [self.of.as_str(), turn.to_string().as_str()], |row| {
                 rows::parsed(row, 0)
             })?;
             self.open = body.map(|body| (turn, body));
@@ -195,31 +195,49 @@ impl<'a> Turns<'a> {
         let Some((id, body)) = self.open.take() else { return Ok(()) };
         let changed = self
             .db
-            .prepare_cached("update turns set phase = $1, body = $2 where id = $3")?
-            .execute(params![body.phase(), json(&body)?, id.to_string()])?;
+            .prepare_cached(
+                "update turns set phase = $1, body = $2 where conversation = $3 and id = $4 and ended = 0",
+            )?
+            .execute(params![body.phase(), json(&body)?, self.of.as_str(), id.to_string()])?;
         expect_one(changed, || format!("turn {id} is gone"))
     }
 
     fn end(&mut self, turn: TurnId, exchange: bool) -> Result<()> {
         self.flush()?;
-        let changed = self
-            .db
-            .prepare_cached(
-                "update turns set ended = 1, exchange = $1,
-                     last_seq = (select last_seq from sessions where sessions.id = turns.session)
-                 where id = $2 and conversation = $3 and ended = 0",
-            )?
-            .execute(params![exchange, turn.to_string(), self.of.as_str()])?;
+        let mut ended = self.db.prepare_cached(
+            "update turns set ended = 1,
+                 last_seq = (select last_seq from sessions where sessions.id = turns.session),
+                 previous = (select newest_exchange from sessions where sessions.id = turns.session)
+             where conversation = $1 and id = $2 and ended = 0 returning number, session",
+        )?;
+        let ended = rows::first(&mut ended, [self.of.as_str(), turn.to_string().as_str()], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let (number, session) =
+            ended.ok_or_else(|| StoreError::contradiction(format!("turn {turn} is not under way here")))?;
         self.ended.push(turn);
-        expect_one(changed, || format!("turn {turn} is not under way here"))
+        if exchange {
+            self.db
+                .prepare_cached("update sessions set newest_exchange = $1 where id = $2")?
+                .execute(params![number, session])?;
+        }
+        Ok(())
     }
 
     /// The turn is no exchange any more that could be taken up again.
     fn undo(&self, turn: TurnId) -> Result<()> {
         let changed = self
             .db
-            .prepare_cached("update turns set undone = 1 where id = $1 and conversation = $2")?
-            .execute([turn.to_string().as_str(), self.of.as_str()])?;
-        expect_one(changed, || format!("turn {turn} is not one of this conversation"))
+            .prepare_cached(
+                "with recursive exchanges (number) as (
+                     select newest_exchange from sessions
+                     where conversation = $1 and newest_exchange is not null
+                     union all
+                     select t.previous from turns t join exchanges e on t.number = e.number
+                     where t.previous is not null)
+                 update turns set undone = 1 where number in (select number from exchanges) and id = $2",
+            )?
+            .execute([self.of.as_str(), turn.to_string().as_str()])?;
+        expect_one(changed, || format!("turn {turn} is no exchange of this conversation"))
     }
 }

@@ -1,8 +1,10 @@
 //! The store's tests: the shared laws over SQLite, and what is SQLite's or the operating system's own.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod home;
 mod laws;
 mod rest;
+mod stored;
 
 use std::path::Path;
 
