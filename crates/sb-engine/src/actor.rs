@@ -146,11 +146,14 @@ impl Actor {
     async fn take(&mut self, now: &mut Loaded, mail: Mail) -> Result<()> {
         match mail {
             Mail::Arrived(message, shows) => {
+                let id = message.id;
                 if let Some(shows) = shows {
-                    self.lives.insert(message.id, shows);
+                    self.lives.insert(id, shows);
                 }
                 let arrival = self.arrival(now, *message).await?;
-                self.step(now, arrival).await
+                self.step(now, arrival).await?;
+                self.catch_up(now, id);
+                Ok(())
             }
             Mail::Wake => Ok(()),
             Mail::Granted if self.place == Place::Asked => {
@@ -305,6 +308,29 @@ impl Actor {
                     }
                 }
             }
+        }
+    }
+
+    /// A message that woke us was read from the store and dealt with before its mail came, so what was
+    /// shown of it had nobody to show it to.
+    fn catch_up(&mut self, now: &Loaded, message: MessageId) {
+        let Some(live) = self.lives.get(&message) else { return };
+        let state = now.conversation.state();
+        let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
+        if let Some(ending) = now.conversation.stands(message) {
+            live.send_modify(|l| {
+                l.session = ending.session;
+                l.ending = Some(ending);
+            });
+            self.lives.remove(&message);
+        } else if let Some(turn) = turn {
+            if live.borrow().session.is_none() {
+                let so_far = now.conversation.so_far(message);
+                live.send_modify(|l| l.began(turn.session, &so_far));
+            }
+        } else if !state.waiting.iter().any(|m| m.id == message) {
+            // It has its ending: whoever follows finds it in the store.
+            self.lives.remove(&message);
         }
     }
 

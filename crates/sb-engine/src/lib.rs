@@ -7,6 +7,7 @@
 mod actor;
 mod actors;
 mod api;
+mod care;
 mod desk;
 mod error;
 mod follow;
@@ -17,6 +18,7 @@ mod profiles;
 mod turn;
 
 pub use api::{Agents, Engine, Parts, Receipt, Submitted};
+pub use care::Checkup;
 pub use desk::{Health, SessionView};
 pub use error::{EngineError, EngineErrorKind, Result};
 pub use follow::{Follow, ReplyEvent};

@@ -1,4 +1,7 @@
 //! Simulated world, scripted harness, the shared suites.
 
+pub mod app;
+pub mod harness;
 pub mod models;
+pub mod soak;
 pub mod suites;

@@ -1,1 +1,128 @@
 //! The HTTP channel: `/v1` routes, tokens, server-sent events.
+//!
+//! It translates requests to the engine API and endings to answers, and nothing else. Invariants: who
+//! asks is settled by the headers before a body is read; every answer that is no success has
+//! `{"error", "code"}`; a client that goes away changes nothing about a turn.
+
+mod answer;
+mod body;
+mod error;
+mod files;
+mod messages;
+mod openapi;
+mod outside;
+mod serving;
+mod session;
+mod status;
+mod stream;
+mod transcript;
+mod who;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Engine;
+use crate::model::{Digest, Secret, Timestamp};
+
+pub use body::{LARGEST_BODY, LONGEST_CONVERSATION};
+pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
+pub use files::{LARGEST_FILE, MOST_FILES};
+pub use openapi::document;
+pub use serving::serve;
+pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
+
+pub(crate) use error::Result;
+pub(crate) use messages::{Target, take};
+pub(crate) use outside::envelope;
+pub(crate) use serving::serve_any;
+pub(crate) use session::find as find_session;
+pub(crate) use who::{Reach, Who};
+
+/// Large bodies in memory at once.
+const LARGE_BODIES: usize = 8;
+
+/// What the door is made of.
+pub struct HttpDoor {
+    pub engine: Engine,
+    /// Reaches every profile and session. Check it with [`check_machine_token`] first.
+    pub machine_token: Option<Secret>,
+    /// Where `/metrics` comes from; without it there is none.
+    pub metrics: Option<PrometheusHandle>,
+    /// Cancelled when the server closes: streams end, requests that wait are told.
+    pub closing: CancellationToken,
+}
+
+/// What every handler has, behind either listener.
+pub(crate) struct Door {
+    pub engine: Engine,
+    pub closing: CancellationToken,
+    pub large_bodies: Semaphore,
+}
+
+impl Door {
+    pub fn new(engine: Engine, closing: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { engine, closing, large_bodies: Semaphore::new(LARGE_BODIES) })
+    }
+    /// Whether new messages are taken.
+    pub fn is_open(&self) -> bool {
+        !self.closing.is_cancelled() && !self.engine.is_closing()
+    }
+}
+
+/// The public door: what lets requests in.
+pub(crate) struct Gate {
+    pub door: Arc<Door>,
+    pub machine: Option<Digest>,
+    pub metrics: Option<PrometheusHandle>,
+}
+
+/// The routes of the HTTP channel.
+pub fn router(door: HttpDoor) -> Router {
+    let shared = Door::new(door.engine, door.closing);
+    let gate = Arc::new(Gate {
+        door: shared.clone(),
+        machine: door.machine_token.map(|token| Digest::of(token.expose().as_bytes())),
+        metrics: door.metrics,
+    });
+    let open = Router::new()
+        .route("/healthz", get(status::health))
+        .route("/readyz", get(status::ready))
+        .route("/openapi.json", get(status::openapi))
+        .with_state(shared.clone());
+    let measured = Router::new()
+        .route("/metrics", get(status::metrics))
+        .route_layer(from_fn_with_state(gate.clone(), who::machine_only))
+        .with_state(gate.clone());
+    let asked = v1(shared).route_layer(from_fn_with_state(gate, who::authenticate));
+    envelope(open.merge(measured).merge(asked).layer(from_fn(outside::same_origin)))
+}
+
+/// The `/v1` routes. Whoever mounts them says who asks.
+pub(crate) fn v1(door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/v1/profiles/{profile}/messages", post(messages::to_profile))
+        .route("/v1/sessions/{id}", get(session::show))
+        .with_state(door)
+}
+
+/// Whether the door may listen at an address: one that others reach needs something that does the TLS.
+pub fn check_address(address: SocketAddr, behind_proxy: bool) -> std::result::Result<(), String> {
+    if behind_proxy || address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "{address} can be reached from other machines, and this server speaks plain HTTP. Listen on 127.0.0.1, or put a proxy that does TLS in front and say so with --behind-proxy."
+    ))
+}
+
+/// A moment as JSON carries it.
+pub(crate) fn rfc3339(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |t| t.to_string())
+}

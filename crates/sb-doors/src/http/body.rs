@@ -1,0 +1,175 @@
+//! A message's body: read within its limits, then taken apart field by field.
+//!
+//! Nothing of it is read before its sender is known. Every fault names the field it is in. Fields are
+//! looked at where they lie in the body, so that a large file is not copied.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, header};
+use futures_util::StreamExt;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+
+use super::error::{Code, HttpError, Result};
+use super::files::FileIn;
+use crate::model::Busy;
+
+/// Largest body, its files included.
+pub const LARGEST_BODY: usize = 32 * 1024 * 1024;
+/// Longest name of a conversation, in bytes.
+pub const LONGEST_CONVERSATION: usize = 256;
+/// Bodies up to this size are read whatever else is going on.
+const SMALL_BODY: usize = 256 * 1024;
+const BODY_WITHIN: Duration = Duration::from_secs(60);
+/// How long a body that is too large is read on, so that its sender hears why.
+const READ_ON_FOR: Duration = Duration::from_secs(5);
+
+/// Reads a body. `large` bounds how many large ones are in memory at once.
+pub(crate) async fn read(headers: &HeaderMap, body: Body, large: &Semaphore) -> Result<Bytes> {
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let reading = collect(declared.unwrap_or(0), body, large);
+    match tokio::time::timeout(BODY_WITHIN, reading).await {
+        Ok(read) => read,
+        Err(_) => Err(HttpError::new(
+            Code::SlowBody,
+            "The body did not arrive within 60 seconds. Send it again, or send less at once.",
+        )),
+    }
+}
+
+async fn collect(declared: usize, body: Body, large: &Semaphore) -> Result<Bytes> {
+    let mut pieces = body.into_data_stream();
+    let mut read = Vec::with_capacity(declared.min(SMALL_BODY));
+    let mut place = None;
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| HttpError::new(Code::NotJson, "The body broke off. Send it again."))?;
+        let size = read.len() + piece.len();
+        if size > LARGEST_BODY || declared > LARGEST_BODY {
+            drop(read);
+            read_on(&mut pieces).await;
+            return Err(HttpError::new(
+                Code::TooLarge,
+                "The body is larger than 32 MB, its files included. Send less at once.",
+            ));
+        }
+        if size > SMALL_BODY && place.is_none() {
+            // The semaphore is never closed; were it, the body would only go uncounted.
+            place = Some(large.acquire().await.ok());
+        }
+        read.extend_from_slice(&piece);
+    }
+    Ok(read.into())
+}
+
+/// Reads on without keeping anything: closing at once would cut off the answer.
+async fn read_on(pieces: &mut axum::body::BodyDataStream) {
+    let mut most = LARGEST_BODY;
+    let reading = async {
+        while let Some(Ok(piece)) = pieces.next().await {
+            most = most.saturating_sub(piece.len());
+            if most == 0 {
+                break;
+            }
+        }
+    };
+    // Whether it ended or not, the answer is the same.
+    let _ = tokio::time::timeout(READ_ON_FOR, reading).await;
+}
+
+/// A message as its sender wrote it.
+pub(crate) struct MessageBody<'a> {
+    pub text: String,
+    pub conversation: Option<String>,
+    pub files: Vec<FileIn<'a>>,
+    pub stream: bool,
+    pub busy: Busy,
+    pub terminal: bool,
+}
+
+impl<'a> MessageBody<'a> {
+    /// Takes a body apart. `named`: it may name a conversation; `types`: it may say that a person types.
+    pub fn read(bytes: &'a [u8], named: bool, types: bool) -> Result<Self> {
+        let mut known = vec!["text", "files", "stream", "busy"];
+        if named {
+            known.insert(1, "conversation");
+        }
+        if types {
+            known.push("terminal");
+        }
+        let text = std::str::from_utf8(bytes)
+            .map_err(|e| not_json(format!("byte {} is not UTF-8", e.valid_up_to() + 1)))?;
+        let fields = Fields::read(text, "this request", &known)?;
+        let files: Option<Vec<&RawValue>> = fields.take("files", "a list of files")?;
+        let body = Self {
+            text: fields.take("text", "a string")?.unwrap_or_default(),
+            conversation: fields.take("conversation", "a string")?,
+            files: super::files::read(files.unwrap_or_default())?,
+            stream: fields.take("stream", "true or false")?.unwrap_or(false),
+            busy: fields
+                .take("busy", "one of steer, queue, collect, interrupt, refuse")?
+                .unwrap_or(Busy::Queue),
+            terminal: fields.take("terminal", "true or false")?.unwrap_or(false),
+        };
+        if body.text.trim().is_empty() && body.files.is_empty() {
+            return Err(HttpError::new(
+                Code::NoText,
+                "There is nothing to answer: give \"text\", or \"files\".",
+            ));
+        }
+        check_conversation(body.conversation.as_deref())?;
+        Ok(body)
+    }
+}
+
+fn check_conversation(name: Option<&str>) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
+    let why = if name.is_empty() {
+        "is empty; leave it out to mean the default one"
+    } else if name.len() > LONGEST_CONVERSATION {
+        "is longer than 256 bytes"
+    } else if name.chars().any(char::is_control) {
+        "has control characters"
+    } else {
+        return Ok(());
+    };
+    Err(HttpError::new(Code::BadConversation, format!("The conversation's name {why}.")))
+}
+
+fn not_json(why: impl std::fmt::Display) -> HttpError {
+    HttpError::new(Code::NotJson, format!("The body is not the JSON object it should be: {why}."))
+}
+
+/// An object's fields, each still as it lies in the body.
+pub(crate) struct Fields<'a> {
+    of: String,
+    fields: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads an object that has these fields and no others. `of` names it in faults.
+    pub fn read(json: &'a str, of: &str, known: &[&str]) -> Result<Self> {
+        let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(json).map_err(not_json)?;
+        match fields.keys().find(|name| !known.contains(&name.as_ref())) {
+            None => Ok(Self { of: of.to_owned(), fields }),
+            Some(odd) => Err(HttpError::new(
+                Code::UnknownField,
+                format!(
+                    "{:?} is no field of {of}; it takes {}.",
+                    odd.chars().take(64).collect::<String>(),
+                    known.join(", ")
+                ),
+            )),
+        }
+    }
+
+    /// One field's value; none if it is left out or null. `what` says what it must be.
+    pub fn take<T: Deserialize<'a>>(&self, name: &str, what: &str) -> Result<Option<T>> {
+        let Some(raw) = self.fields.get(name) else { return Ok(None) };
+        serde_json::from_str(raw.get())
+            .map_err(|_| HttpError::new(Code::BadField, format!("{name:?} of {} must be {what}.", self.of)))
+    }
+}

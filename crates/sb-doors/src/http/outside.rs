@@ -1,0 +1,64 @@
+//! What stands around every route: strays answered in JSON, panics caught, pages of other origins refused.
+
+use std::any::Any;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderMap, Method, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::error::{Code, HttpError};
+
+/// Puts around a router what every one of ours has.
+pub(crate) fn envelope(router: Router) -> Router {
+    router
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(counted))
+        .layer(CatchPanicLayer::custom(panicked))
+}
+
+/// There is nothing at this address.
+async fn unknown_path() -> HttpError {
+    HttpError::new(Code::NotFound, "There is nothing at this address. /openapi.json lists what there is.")
+}
+
+async fn wrong_method(method: Method) -> HttpError {
+    HttpError::new(Code::WrongMethod, format!("This address does not take {method}; see the header Allow."))
+}
+
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a request's handler panicked");
+    HttpError::new(Code::Internal, "Something of ours failed. The server's log says more.").into_response()
+}
+
+async fn counted(request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let response = next.run(request).await;
+    let route = path.as_ref().map_or("other", MatchedPath::as_str).to_owned();
+    let status = response.status().as_u16().to_string();
+    metrics::counter!("switchboard_http_requests_total", "route" => route, "status" => status).increment(1);
+    response
+}
+
+/// Refuses what a page of another origin asks: browsers say where a request comes from.
+pub(crate) async fn same_origin(request: Request, next: Next) -> Response {
+    match is_same_origin(request.headers(), request.uri().authority().map(|a| a.as_str())) {
+        true => next.run(request).await,
+        false => HttpError::new(
+            Code::CrossOrigin,
+            "Pages of other origins may not ask here. Call from a program, or from a page of this address.",
+        )
+        .into_response(),
+    }
+}
+
+fn is_same_origin(headers: &HeaderMap, authority: Option<&str>) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let Some(origin) = origins.next() else { return true };
+    let host = headers.get(header::HOST).and_then(|h| h.to_str().ok()).or(authority);
+    let from = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, host)| host);
+    origins.next().is_none() && from.is_some() && from == host
+}

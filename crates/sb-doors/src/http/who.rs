@@ -1,0 +1,172 @@
+//! Who asks: the bearer token of a request, judged by its headers alone, before any of its body is read.
+//!
+//! What a token may do comes only from what is stored about it, never from the request. Tokens are
+//! compared as digests, in constant time.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use subtle::ConstantTimeEq;
+
+use super::Gate;
+use super::error::{Code, HttpError, Result};
+use crate::model::{ConversationId, Digest, Principal, ProfileName, Rights, Secret};
+
+/// No token is longer; a longer one is not looked up.
+const LONGEST_TOKEN: usize = 512;
+/// Fewest characters of the machine's token.
+pub const SHORTEST_MACHINE_TOKEN: usize = 16;
+
+/// The profiles somebody reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reach {
+    All,
+    Only(ProfileName),
+}
+
+/// Somebody, as the handlers know them; the same for the public door and the home's own socket.
+#[derive(Debug, Clone)]
+pub(crate) struct Who {
+    pub principal: Principal,
+    pub rights: Rights,
+    pub reach: Reach,
+    /// Where a message goes that names no conversation: the way in, and the name there.
+    pub own: (&'static str, String),
+    /// Whether it may say that a person types here.
+    pub types: bool,
+}
+
+impl Who {
+    /// Refuses a profile that is not reached, or is not there.
+    pub fn reaches(&self, profile: &ProfileName, exists: bool) -> Result<()> {
+        match &self.reach {
+            Reach::Only(own) if own != profile => Err(HttpError::new(
+                Code::OtherProfile,
+                "This token does not reach this profile. Use one of the profile's own tokens.",
+            )),
+            Reach::All if !exists => Err(HttpError::new(
+                Code::UnknownProfile,
+                format!(
+                    "There is no profile {:?}. `switchboard profile list` shows those there are.",
+                    profile.0
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The conversation of this name; without one, this caller's own.
+    pub fn conversation(&self, profile: &ProfileName, name: Option<&str>) -> ConversationId {
+        match name {
+            None | Some("default") => ConversationId::new(self.own.0, profile, &self.own.1),
+            Some(name) => ConversationId::new("http", profile, name),
+        }
+    }
+}
+
+/// The name of a conversation as its callers know it.
+pub(crate) fn shown_name(conversation: &ConversationId) -> String {
+    match conversation.0.split(':').next() {
+        Some("http-default" | "cli") => "default".to_owned(),
+        _ => conversation.name().to_owned(),
+    }
+}
+
+/// Whether a token may be the machine's; the sentence says why not.
+pub fn check_machine_token(token: &Secret) -> std::result::Result<(), String> {
+    let text = token.expose();
+    if text.chars().count() < SHORTEST_MACHINE_TOKEN {
+        return Err(format!(
+            "SWITCHBOARD_TOKEN is too short: it must have {SHORTEST_MACHINE_TOKEN} characters or more."
+        ));
+    }
+    if text.len() > LONGEST_TOKEN || !text.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(
+            "SWITCHBOARD_TOKEN must be at most 512 visible ASCII characters, without spaces.".to_owned()
+        );
+    }
+    Ok(())
+}
+
+/// Lets a request through as whoever its token says, or refuses it.
+pub(crate) async fn authenticate(
+    State(gate): State<Arc<Gate>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match identify(&gate, request.headers()).await {
+        Ok(who) => {
+            request.extensions_mut().insert(who);
+            next.run(request).await
+        }
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
+    let token = bearer(headers)?;
+    if is_machine(gate.machine.as_ref(), &token) {
+        return Ok(Who {
+            principal: Principal("http:machine".to_owned()),
+            rights: Rights::ALL,
+            reach: Reach::All,
+            own: ("http-default", "machine".to_owned()),
+            types: false,
+        });
+    }
+    match gate.door.engine.find_token(&token).await? {
+        Some(known) => Ok(Who {
+            principal: Principal(format!("http:token {}", known.id)),
+            rights: Rights { decide: known.decide, instruct: known.decide },
+            reach: Reach::Only(known.profile),
+            own: ("http-default", known.id.0),
+            types: false,
+        }),
+        None => Err(bad_token()),
+    }
+}
+
+/// Lets only the machine's token through.
+pub(crate) async fn machine_only(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    match bearer(request.headers()) {
+        Ok(token) if is_machine(gate.machine.as_ref(), &token) => next.run(request).await,
+        Ok(_) => HttpError::new(Code::BadToken, "Only the machine's token reaches this.").into_response(),
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// Whether the token is the machine's; in constant time, and of equal length whatever came.
+fn is_machine(machine: Option<&Digest>, token: &Secret) -> bool {
+    let given = Digest::of(token.expose().as_bytes());
+    machine.is_some_and(|own| bool::from(own.0.ct_eq(&given.0)))
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Secret> {
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let no_token = || {
+        HttpError::new(
+            Code::NoToken,
+            "A bearer token is needed: send the header `Authorization: Bearer <token>`.",
+        )
+    };
+    let (Some(value), None) = (all.next(), all.next()) else { return Err(no_token()) };
+    let text = value.to_str().map_err(|_| bad_token())?;
+    let (scheme, token) = text.trim().split_once(' ').ok_or_else(no_token)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(no_token());
+    }
+    if token.len() > LONGEST_TOKEN {
+        return Err(bad_token());
+    }
+    Ok(Secret::new(token.trim()))
+}
+
+fn bad_token() -> HttpError {
+    HttpError::new(
+        Code::BadToken,
+        "This token is not known here. `switchboard profile token add <profile>` makes one.",
+    )
+}

@@ -1,0 +1,247 @@
+//! The `/desk` routes: profiles, tokens, sessions, backup and check-up. What they change holds at once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Extension, Json, Router};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::Desk;
+use super::wire::{
+    AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
+};
+use crate::http::{Code, HttpError, Result, Target, Who, find_session, rfc3339, take};
+use crate::model::{ConversationId, Pending, Profile, ProfileName, Secret, Session, SessionBrief, TokenId};
+
+/// Largest body of a desk route; messages have their own limit.
+const LARGEST: usize = 1024 * 1024;
+const SESSIONS: usize = 50;
+const MOST_SESSIONS: usize = 10_000;
+
+type Here = State<Arc<Desk>>;
+
+pub(super) fn routes(desk: Arc<Desk>) -> Router {
+    Router::new()
+        .route("/desk/server", get(server))
+        .route("/desk/profiles", get(profiles))
+        .route("/desk/profiles/{name}", get(profile).put(put_profile).delete(remove_profile))
+        .route("/desk/tokens", get(tokens))
+        .route("/desk/profiles/{name}/tokens", post(add_token))
+        .route("/desk/profiles/{name}/tokens/{id}", delete(remove_token))
+        .route("/desk/sessions", get(sessions))
+        .route("/desk/sessions/{id}", get(trace))
+        .route("/desk/sessions/{id}/messages", post(say))
+        .route("/desk/backup", post(backup))
+        .route("/desk/doctor", get(doctor))
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .with_state(desk)
+}
+
+async fn server(State(desk): Here) -> Json<ServerInfo> {
+    Json(desk.server.clone())
+}
+
+async fn profiles(State(desk): Here) -> Result<Json<Vec<ProfileInfo>>> {
+    let mut all = Vec::new();
+    for profile in desk.door.engine.profiles().await? {
+        all.push(info(&desk, profile).await?);
+    }
+    Ok(Json(all))
+}
+
+async fn profile(State(desk): Here, Path(name): Path<String>) -> Result<Json<ProfileInfo>> {
+    let profile = desk.door.engine.profile(&ProfileName(name)).await?;
+    Ok(Json(info(&desk, profile).await?))
+}
+
+async fn info(desk: &Desk, profile: Profile) -> Result<ProfileInfo> {
+    Ok(ProfileInfo {
+        has_key: desk.door.engine.has_key(&profile.name).await?,
+        available_tools: desk.door.engine.tools_of(&profile),
+        profile,
+    })
+}
+
+async fn put_profile(
+    State(desk): Here,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Json<ProfileInfo>> {
+    let put: PutProfile = body(request).await?;
+    if put.profile.name.0 != name {
+        return Err(HttpError::new(
+            Code::BadField,
+            format!("The profile in the body is called {:?}, the address says {name:?}.", put.profile.name.0),
+        ));
+    }
+    if put.new && desk.door.engine.has_profile(&put.profile.name) {
+        return Err(HttpError::new(
+            Code::ProfileExists,
+            format!("There is a profile {name} already. `switchboard profile set {name}` changes it."),
+        ));
+    }
+    let key = put.api_key.filter(|key| !key.trim().is_empty()).map(Secret::new);
+    desk.door.engine.put_profile(put.profile.clone(), key).await?;
+    Ok(Json(info(&desk, put.profile).await?))
+}
+
+async fn remove_profile(State(desk): Here, Path(name): Path<String>) -> Result<StatusCode> {
+    desk.door.engine.remove_profile(&ProfileName(name)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    profile: Option<String>,
+    most: Option<usize>,
+}
+
+async fn tokens(State(desk): Here, Query(which): Query<Which>) -> Result<Json<Vec<TokenInfo>>> {
+    let profile = which.profile.map(ProfileName);
+    if let Some(name) = &profile {
+        desk.door.engine.profile(name).await?;
+    }
+    let all = desk.door.engine.tokens(profile.as_ref()).await?;
+    let shown = all.into_iter().map(|t| TokenInfo {
+        id: t.id.0,
+        profile: t.profile.0,
+        approve: t.decide,
+        created: rfc3339(t.created),
+    });
+    Ok(Json(shown.collect()))
+}
+
+async fn add_token(State(desk): Here, Path(name): Path<String>, request: Request) -> Result<Json<NewToken>> {
+    let add: AddToken = body(request).await?;
+    let (record, secret) = desk.door.engine.add_token(&ProfileName(name), add.approve).await?;
+    Ok(Json(NewToken {
+        token: secret.expose().to_owned(),
+        info: TokenInfo {
+            id: record.id.0,
+            profile: record.profile.0,
+            approve: record.decide,
+            created: rfc3339(record.created),
+        },
+    }))
+}
+
+async fn remove_token(State(desk): Here, Path((name, id)): Path<(String, String)>) -> Result<StatusCode> {
+    desk.door.engine.remove_token(&ProfileName(name), &TokenId(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn sessions(State(desk): Here, Query(which): Query<Which>) -> Result<Json<Vec<SessionInfo>>> {
+    let profile = which.profile.map(ProfileName);
+    let most = which.most.unwrap_or(SESSIONS).min(MOST_SESSIONS);
+    let all = desk.door.engine.sessions(profile.as_ref(), most).await?;
+    Ok(Json(all.into_iter().map(brief).collect()))
+}
+
+fn brief(session: SessionBrief) -> SessionInfo {
+    SessionInfo {
+        id: session.id.to_string(),
+        profile: session.profile.0,
+        conversation: session.conversation.0,
+        title: session.title,
+        began: rfc3339(session.began),
+        last_active: rfc3339(session.last_active),
+        state: session.state,
+        current: session.current,
+        turns: session.usage.turns,
+    }
+}
+
+async fn trace(
+    State(desk): Here,
+    Extension(who): Extension<Who>,
+    Path(id): Path<String>,
+) -> Result<Json<Trace>> {
+    let view = find_session(&desk.door, &who, &id).await?;
+    let last_active = view.log.last().map_or(view.session.began, |entry| entry.at);
+    let facts = (view.state, view.current, rfc3339(last_active));
+    Ok(Json(Trace {
+        session: traced(view.session, view.conversation, view.profile, facts),
+        waiting: view.pending.map(waiting),
+        entries: view.log,
+    }))
+}
+
+fn traced(
+    session: Session,
+    conversation: ConversationId,
+    profile: ProfileName,
+    (state, current, last_active): (&str, bool, String),
+) -> SessionInfo {
+    SessionInfo {
+        id: session.id.to_string(),
+        profile: profile.0,
+        conversation: conversation.0,
+        title: session.title,
+        began: rfc3339(session.began),
+        last_active,
+        state: state.to_owned(),
+        current,
+        turns: session.usage.turns,
+    }
+}
+
+fn waiting(pending: Pending) -> serde_json::Value {
+    json!({
+        "id": pending.request,
+        "request": pending.request.short(),
+        "call": pending.call,
+        "reason": pending.reason,
+        "since": rfc3339(pending.since),
+    })
+}
+
+async fn say(
+    State(desk): Here,
+    Extension(who): Extension<Who>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let view = find_session(&desk.door, &who, &id).await?;
+    let target = Target::Session(view.session.id, view.conversation, view.profile);
+    let (head, body) = request.into_parts();
+    take(desk.door.clone(), who, target, &head.headers, body).await
+}
+
+async fn backup(State(desk): Here, request: Request) -> Result<Json<Backup>> {
+    let backup: Backup = body(request).await?;
+    let to = PathBuf::from(&backup.to);
+    if !to.is_absolute() {
+        return Err(HttpError::new(Code::BadField, "\"to\" must be an absolute path."));
+    }
+    desk.door.engine.backup(&to).await.map_err(|e| {
+        tracing::warn!(error = %e, "the backup could not be made");
+        HttpError::new(Code::Bad, format!("The backup could not be made: {e}."))
+    })?;
+    Ok(Json(backup))
+}
+
+async fn doctor(State(desk): Here) -> Result<Response> {
+    let found = desk.door.engine.checkup().await?;
+    Ok(Json(Doctor { problems: found.problems, notes: found.notes }).into_response())
+}
+
+/// A desk route's JSON body, whatever its content type says; an empty one is an empty object.
+async fn body<T: DeserializeOwned>(request: Request) -> Result<T> {
+    let bytes = axum::body::to_bytes(request.into_body(), LARGEST)
+        .await
+        .map_err(|_| HttpError::new(Code::TooLarge, "The body is larger than 1 MB."))?;
+    let bytes = if bytes.trim_ascii().is_empty() { b"{}".as_slice() } else { &bytes };
+    serde_json::from_slice(bytes).map_err(|e| match e.classify() {
+        serde_json::error::Category::Data => {
+            HttpError::new(Code::BadField, format!("The body does not fit: {e}."))
+        }
+        _ => HttpError::new(Code::NotJson, format!("The body is not the JSON it should be: {e}.")),
+    })
+}

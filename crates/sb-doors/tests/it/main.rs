@@ -1,0 +1,20 @@
+//! The doors over real sockets: requests as programs send them, answers as they come back.
+//!
+//! Each test has a home, an engine and a listener of its own, so they run side by side. Waiting is done
+//! by following events or asking again a bounded number of times, never by sleeping.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod approvals;
+mod bad_input;
+mod closing;
+mod concurrency;
+mod files;
+mod keys;
+mod local;
+mod messages;
+mod page;
+mod server;
+mod sessions;
+mod status;
+mod streaming;
+mod tokens;

@@ -1,0 +1,148 @@
+//! Tokens: who is let in, how far, and to do what.
+
+use reqwest::Method;
+use sb_doors::http::{check_address, check_machine_token};
+use sb_doors::model::{ProfileName, Secret};
+use serde_json::json;
+
+use crate::server::{MACHINE, Server, reply};
+
+const MESSAGES: &str = "/v1/profiles/assistant/messages";
+
+/// Holds: W-04.
+#[tokio::test]
+async fn without_a_token_nothing_is_reached() {
+    let server = Server::start().await;
+    for path in [MESSAGES, "/v1/profiles/nobody/messages"] {
+        let answer = reply(server.request(Method::POST, path).body(r#"{"text":"hi"}"#)).await;
+        answer.is_error(401, "no_token");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+    }
+    for path in ["/v1/sessions/0123456789abcdef", "/metrics"] {
+        reply(server.request(Method::GET, path)).await.is_error(401, "no_token");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_empty_cut_or_changed_is_refused() {
+    let server = Server::start().await;
+    let (token, _) = server.app.token("assistant", true).await;
+    let flipped: String = token.chars().rev().collect();
+    let long = "x".repeat(600);
+    let longer = format!("{token}0");
+    for wrong in
+        [&token[..token.len() - 1], &longer, &flipped, "sb_", &MACHINE[..16], &MACHINE.to_uppercase(), &long]
+    {
+        server.say(wrong, json!({"text": "hi"})).await.is_error(401, "bad_token");
+    }
+    for header in ["Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "", &token] {
+        let request = server.request(Method::POST, MESSAGES).header("authorization", header).body("{}");
+        reply(request).await.is_error(401, "no_token");
+    }
+    // Twice is ambiguous, so it is none.
+    let twice =
+        server.post(&token, json!({"text": "hi"})).header("authorization", format!("Bearer {MACHINE}"));
+    reply(twice).await.is_error(401, "no_token");
+}
+
+/// Holds: W-28, W-27.
+#[tokio::test]
+async fn a_token_reaches_its_own_profile_only() {
+    let server = Server::start().await;
+    server.app.add_profile("payer").await;
+    let (lead, _) = server.app.token("assistant", true).await;
+    for path in ["/v1/profiles/payer/messages", "/v1/profiles/nobody/messages", "/v1/profiles/A%2fB/messages"]
+    {
+        let request = server.request(Method::POST, path).bearer_auth(&lead).body(r#"{"text":"hi"}"#);
+        let answer = reply(request).await;
+        answer.is_error(401, "other_profile");
+        assert!(answer.json["error"].as_str().unwrap().contains("does not reach this profile"));
+    }
+    server.say(&lead, json!({"text": "hi"})).await.is_ok();
+}
+
+/// Holds: W-06.
+#[tokio::test]
+async fn the_machines_token_reaches_every_profile_and_learns_which_exist() {
+    let server = Server::start().await;
+    server.app.add_profile("payer").await;
+    let to = |profile: &str| {
+        let path = format!("/v1/profiles/{profile}/messages");
+        server.request(Method::POST, &path).bearer_auth(MACHINE).body(r#"{"text":"/whoami"}"#)
+    };
+    assert!(reply(to("payer")).await.is_ok().said().contains("http:machine"));
+    reply(to("assistant")).await.is_ok();
+    reply(to("nobody")).await.is_error(404, "unknown_profile");
+}
+
+/// Holds: W-26.
+#[tokio::test]
+async fn a_removed_token_opens_nothing_from_then_on() {
+    let server = Server::start().await;
+    let (token, id) = server.app.token("assistant", false).await;
+    server.say(&token, json!({"text": "hi"})).await.is_ok();
+    server.app.engine.remove_token(&ProfileName::from("assistant"), &id).await.unwrap();
+    server.say(&token, json!({"text": "hi"})).await.is_error(401, "bad_token");
+}
+
+/// Holds: C-43, C-45, W-24.
+#[tokio::test]
+async fn only_a_deciding_token_may_decide_and_instruct() {
+    let server = Server::start().await;
+    let (talks, _) = server.app.token("assistant", false).await;
+    let (decides, _) = server.app.token("assistant", true).await;
+    for (text, code) in [
+        ("/approve", "may_not_decide"),
+        ("/decline no", "may_not_decide"),
+        ("/model 1", "may_not_instruct"),
+        ("/system be brief", "may_not_instruct"),
+        ("/tools all", "may_not_instruct"),
+    ] {
+        server.say(&talks, json!({"text": text, "conversation": "ops"})).await.is_error(403, code);
+        let status = server.say(&decides, json!({"text": text, "conversation": "ops"})).await.status;
+        assert_ne!(status, 403, "{text}");
+    }
+}
+
+/// Holds: W-37.
+#[tokio::test]
+async fn a_named_conversation_is_the_profiles_whichever_of_its_tokens_is_used() {
+    let server = Server::start().await;
+    let (ann, _) = server.app.token("assistant", false).await;
+    let (ben, _) = server.app.token("assistant", false).await;
+    let first = server.say(&ann, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
+    let second = server.say(&ben, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
+    assert_eq!(first.json["session"], second.json["session"]);
+}
+
+#[tokio::test]
+async fn a_pages_origin_must_be_the_servers_own() {
+    let server = Server::start().await;
+    let own = format!("http://{}", server.address);
+    for (origin, status) in [(own.as_str(), 200), ("https://evil.example", 403), ("null", 403)] {
+        let request = server.post(MACHINE, json!({"text": "hi"})).header("origin", origin);
+        assert_eq!(reply(request).await.status, status, "{origin}");
+    }
+    let health = server.request(Method::GET, "/healthz").header("origin", "https://evil.example");
+    reply(health).await.is_error(403, "cross_origin");
+}
+
+/// Holds: W-05.
+#[test]
+fn the_machines_token_has_sixteen_characters_or_more() {
+    assert!(check_machine_token(&Secret::new("0123456789abcde")).is_err());
+    assert!(check_machine_token(&Secret::new("0123456789abcdef")).is_ok());
+    assert!(check_machine_token(&Secret::new("0123456789 abcdef")).is_err());
+}
+
+#[test]
+fn an_address_others_reach_needs_a_stated_proxy() {
+    for address in ["127.0.0.1:8790", "[::1]:8790", "[::ffff:127.0.0.1]:8790", "127.8.8.8:1"] {
+        assert_eq!(check_address(address.parse().unwrap(), false), Ok(()), "{address}");
+    }
+    for address in ["0.0.0.0:8790", "[::]:8790", "192.168.1.2:80", "[::ffff:10.0.0.1]:80"] {
+        let refused = check_address(address.parse().unwrap(), false).unwrap_err();
+        assert!(refused.contains("--behind-proxy"), "{refused}");
+        assert_eq!(check_address(address.parse().unwrap(), true), Ok(()));
+    }
+}

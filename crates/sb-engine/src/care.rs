@@ -1,0 +1,81 @@
+//! What a door needs of the home besides conversations: files by digest, a backup, a check-up.
+//!
+//! Doors never name the store, so what they may do with it stands here. Nothing here changes a
+//! conversation.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use sb_core::model::{Attachment, Digest, Profile, ProfileName};
+use tokio::io::AsyncReadExt;
+
+use crate::Engine;
+use crate::error::{EngineError, EngineErrorKind, Result};
+
+/// Bytes handed to the store at once.
+const PIECE: usize = 64 * 1024;
+
+/// What a check-up found: a sentence each, with what to do about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checkup {
+    pub problems: Vec<String>,
+    /// Worth knowing, and no problem.
+    pub notes: Vec<String>,
+}
+
+impl Engine {
+    /// Keeps a file's bytes: durable, and readable by this digest, once it returns.
+    pub async fn keep_blob(&self, bytes: &[u8]) -> Result<Digest> {
+        let mut writer = self.store().blob_writer().await?;
+        for piece in bytes.chunks(PIECE) {
+            writer.write(piece).await?;
+        }
+        Ok(writer.finish().await?.0)
+    }
+
+    /// The bytes of a file that was shared or sent.
+    pub async fn read_blob(&self, file: &Attachment) -> Result<Bytes> {
+        let mut bytes = Vec::with_capacity(usize::try_from(file.size).unwrap_or_default());
+        let blob = self.store().open_blob(&file.digest).await?;
+        let read = blob.take(file.size).read_to_end(&mut bytes).await;
+        read.map_err(|why| {
+            EngineError::new(EngineErrorKind::Store, format!("The file {} cannot be read: {why}.", file.name))
+        })?;
+        Ok(bytes.into())
+    }
+
+    /// Whether a profile has an API key of its own.
+    pub async fn has_key(&self, profile: &ProfileName) -> Result<bool> {
+        Ok(self.store().secret(&sb_store::secret_name(profile, "api_key")).await?.is_some())
+    }
+
+    /// Names of the tools a profile gives its agent.
+    pub fn tools_of(&self, profile: &Profile) -> Vec<String> {
+        self.inner().agents.tools(profile)
+    }
+
+    /// Copies the home, whole and consistent, to a path where nothing is yet.
+    pub async fn backup(&self, to: &Path) -> Result<()> {
+        Ok(self.store().backup(to).await?)
+    }
+
+    /// Looks the home over: the store's integrity, and whether every profile could run. Reads all of it.
+    pub async fn checkup(&self) -> Result<Checkup> {
+        let mut problems = self.store().check().await?;
+        let profiles = self.profiles().await?;
+        for profile in &profiles {
+            if let Err(why) = self.inner().agents.check(profile) {
+                problems.push(format!("Profile {} could not run: {why}", profile.name));
+            }
+        }
+        let counts = self.store().counts().await?;
+        let notes = vec![format!(
+            "{} profiles, {} conversations, {} sessions; {} messages wait for an answer.",
+            profiles.len(),
+            counts.conversations,
+            counts.sessions,
+            counts.unfinished
+        )];
+        Ok(Checkup { problems, notes })
+    }
+}

@@ -1,0 +1,115 @@
+//! [`TestApp`]: an engine over a home of its own, with the scripted harness and one profile.
+//!
+//! Real store, clock and chance; only the agent is a script. It can be closed and opened again over the
+//! same home, as a restart would.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sb_engine::model::{Level, Profile, ProfileName, Secret, TokenId, ToolSet};
+use sb_engine::{Agents, Engine, Parts};
+use sb_harness::Harness;
+use sb_harness::net::{SystemClock, SystemDice};
+use sb_store::{Durability, Store};
+use tempfile::TempDir;
+
+use crate::harness::{ScriptedHarness, TOOLS};
+
+/// Every profile's turns are run by the scripted harness.
+pub struct ScriptedAgents;
+
+#[async_trait]
+impl Agents for ScriptedAgents {
+    fn harness(&self, _: &Profile) -> Arc<dyn Harness> {
+        Arc::new(ScriptedHarness)
+    }
+    fn tools(&self, profile: &Profile) -> Vec<String> {
+        TOOLS.iter().map(|(name, _)| (*name).to_owned()).filter(|name| profile.tools.has(name)).collect()
+    }
+    fn check(&self, _: &Profile) -> Result<(), String> {
+        Ok(())
+    }
+    async fn changed(&self, _: &ProfileName) {}
+}
+
+/// See the module.
+pub struct TestApp {
+    pub engine: Engine,
+    folder: Option<TempDir>,
+    parallel: usize,
+}
+
+impl TestApp {
+    /// A new home, and profile `assistant` at L3.
+    pub async fn new() -> Self {
+        Self::with_parallel(16).await
+    }
+
+    /// As [`new`](Self::new), with so many turns at once.
+    pub async fn with_parallel(parallel: usize) -> Self {
+        let folder = TempDir::new().unwrap();
+        let engine = open(folder.path(), parallel).await;
+        let app = Self { engine, folder: Some(folder), parallel };
+        app.add_profile("assistant").await;
+        app
+    }
+
+    /// Another profile at L3.
+    pub async fn add_profile(&self, name: &str) {
+        self.engine.put_profile(self.profile(name), None).await.unwrap();
+    }
+
+    /// What a profile of this home looks like; its workspace is in the home.
+    pub fn profile(&self, name: &str) -> Profile {
+        Profile {
+            name: name.into(),
+            models: vec!["scripted".parse().unwrap()],
+            base_url: None,
+            instructions: String::new(),
+            workspace: Some(self.workspace().display().to_string()),
+            tools: ToolSet::All,
+            autonomy: Level::L3,
+            allowed: Vec::new(),
+            deadline_s: 600,
+        }
+    }
+
+    /// A token of a profile, and its id.
+    pub async fn token(&self, profile: &str, decide: bool) -> (String, TokenId) {
+        let (record, secret): (_, Secret) = self.engine.add_token(&profile.into(), decide).await.unwrap();
+        (secret.expose().to_owned(), record.id)
+    }
+
+    /// The home.
+    pub fn home(&self) -> &Path {
+        self.folder.as_ref().expect("held until it is opened again").path()
+    }
+
+    /// The folder the agent's tools would work in.
+    pub fn workspace(&self) -> PathBuf {
+        self.home().join("workspace")
+    }
+
+    /// Closes the engine and opens another over the same home.
+    pub async fn reopen(mut self) -> Self {
+        let folder = self.folder.take().expect("held until it is opened again");
+        self.engine.close().await.unwrap();
+        let engine = open(folder.path(), self.parallel).await;
+        Self { engine, folder: Some(folder), parallel: self.parallel }
+    }
+}
+
+async fn open(home: &Path, parallel: usize) -> Engine {
+    let store = Store::open(home, Durability::Process).await.unwrap();
+    Engine::open(Parts {
+        store,
+        agents: Arc::new(ScriptedAgents),
+        clock: Arc::new(SystemClock),
+        dice: Arc::new(SystemDice),
+        parallel,
+    })
+    .await
+    .unwrap()
+}
