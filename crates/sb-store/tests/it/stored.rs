@@ -104,7 +104,7 @@ fn rows(home: &Home) -> String {
     {
         text += &format!("# {table}\n");
         let mut found = db.prepare(&format!("select * from {table}")).unwrap();
-        let columns: Vec<String> = found.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = found.column_names().map(str::to_owned).collect();
         let mut rows = found.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             let cells = columns.iter().map(|column| match row.get_ref(column.as_str()).unwrap() {
