@@ -76,7 +76,7 @@ impl Run<'_> {
             }
             _ => None,
         });
-        counted.unwrap_or_else(|| transcript::estimate_tokens(&transcript::items(&self.view, &self.album)))
+        counted.unwrap_or_else(|| transcript::estimate_tokens(&self.items()))
     }
 
     /// How many tokens fit the model that is asked first.

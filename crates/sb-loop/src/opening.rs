@@ -30,7 +30,7 @@ impl Run<'_> {
         let (system, items, tools) = match purpose {
             Purpose::Answer => {
                 pictures::fill(&mut self.album, &self.view, &*self.spec.blobs).await;
-                (self.system(), transcript::items(&self.view, &self.album), self.tools.clone())
+                (self.system(), self.items(), self.tools.clone())
             }
             Purpose::Summary(before) => {
                 let asked = Item::Person { text: before.clone(), pictures: Vec::new() };
@@ -74,6 +74,11 @@ impl Run<'_> {
                 opened => return Ok(opened),
             }
         }
+    }
+
+    /// The conversation as the model is to see it.
+    pub fn items(&self) -> Vec<Item> {
+        transcript::items(&self.view, &self.album, self.spec.profile.workspace.is_none())
     }
 
     /// The operator's instructions, then what the chat asks for.

@@ -4,7 +4,7 @@
 //! those of the newest message that has any, up to ten, and the conversation's last three. The others
 //! are only named.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -16,6 +16,8 @@ use crate::view::View;
 
 const OF_ONE_MESSAGE: usize = 10;
 const OF_THE_CONVERSATION: usize = 3;
+/// The most bytes of all pictures together: providers refuse requests of about 30 MB, and base64 adds a third.
+const MOST_BYTES: u64 = 18 * 1024 * 1024;
 
 /// A picture as both dialects send it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,13 +29,20 @@ pub(crate) struct Picture {
 /// The pictures read so far, by digest.
 pub(crate) type Album = HashMap<Digest, Picture>;
 
-/// The pictures to show.
+/// The pictures to show, each once, as far as they fit into one request; the newest come first then.
 pub(crate) fn wanted(view: &View) -> Vec<&Attachment> {
     let pictures_of = |record| files_of(record).iter().filter(|f| f.is_picture());
     let newest = view.records().rev().filter(|r| matches!(r, Record::Said { .. }));
     let newest = newest.map(pictures_of).find(|found| found.clone().next().is_some());
     let last = view.records().rev().flat_map(|r| pictures_of(r).rev()).take(OF_THE_CONVERSATION);
-    newest.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE)).chain(last).collect()
+    let mut room = MOST_BYTES;
+    let mut seen = HashSet::new();
+    let fits = |file: &&Attachment| {
+        let fits = file.size <= room && seen.insert(file.digest);
+        room -= if fits { file.size } else { 0 };
+        fits
+    };
+    newest.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE)).chain(last).filter(fits).collect()
 }
 
 /// Reads what is wanted and not yet in the album, and forgets what is no longer wanted. One that
@@ -70,12 +79,15 @@ mod tests {
     use crate::view::tests::{answered, said, view};
 
     fn with_pictures(names: &[&str]) -> Record {
+        with_pictures_of(names, 10)
+    }
+    fn with_pictures_of(names: &[&str], size: u64) -> Record {
         let mut record = said("look");
         if let Record::Said { files, .. } = &mut record {
             let file = |name: &&str| Attachment {
                 name: (*name).into(),
                 media_type: "image/png".into(),
-                size: 10,
+                size,
                 digest: Digest::of(name.as_bytes()),
             };
             files.extend(names.iter().map(file));
@@ -83,6 +95,7 @@ mod tests {
         record
     }
 
+    /// Holds: H-28, H-29, H-30.
     #[test]
     fn the_newest_message_with_pictures_and_the_last_three_are_shown() {
         let many: Vec<String> = (0..12).map(|n| format!("n{n}")).collect();
@@ -96,5 +109,11 @@ mod tests {
         let album = names(&view(&[old, (2, with_pictures(&many))]));
         assert_eq!(album.len(), 12, "ten of the message, and the last three of all: {album:?}");
         assert!(!album.contains("d"));
+    }
+
+    #[test]
+    fn all_pictures_together_fit_one_request() {
+        let large = with_pictures_of(&["a", "b", "c", "d", "e"], Attachment::LARGEST_PICTURE);
+        assert_eq!(wanted(&view(&[(1, large)])).len(), 3);
     }
 }

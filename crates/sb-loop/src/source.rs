@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use sb_harness::model::{Fault, FaultKind, ModelRef, ProfileName, Secret, Usage};
-use sb_harness::net::{Ask, Body, host_of};
+use sb_harness::net::{Ask, Body, host_of, redact};
 use sb_wire::sse::Decoder;
 use serde_json::Value;
 
@@ -38,6 +38,8 @@ pub(crate) struct Wire {
     /// The answer comes as one document; what has come of it.
     whole: Option<Vec<u8>>,
     ended: bool,
+    /// Struck out of what the other side says, should it repeat it.
+    key: Option<Secret>,
 }
 
 /// Where one model is asked, and as whom.
@@ -101,6 +103,7 @@ impl Source {
         let answer = context.http.post(ask).await?;
         let whole = (answer.media_type == "application/json").then(Vec::new);
         let decoder = Decoder::new(LARGEST);
+        let key = place.key.clone();
         Ok(Source::Wire(Box::new(Wire {
             body: answer.body,
             decoder,
@@ -108,6 +111,7 @@ impl Source {
             pieces: Default::default(),
             whole,
             ended: false,
+            key,
         })))
     }
 
@@ -157,8 +161,9 @@ impl Wire {
                 Some(Err(fault)) => Err(fault),
                 None => self.end(),
             };
-            if let Err(fault) = took {
+            if let Err(mut fault) = took {
                 self.ended = true;
+                fault.detail = redact(&fault.detail, &self.key.iter().collect::<Vec<_>>());
                 return Some(Err(fault));
             }
         }
@@ -207,7 +212,7 @@ fn ask_anthropic(place: &Place, question: &Question) -> Ask {
         url: format!("{base}/v1/messages"),
         headers: place.version.iter().map(|version| ("anthropic-version", version.clone())).collect(),
         secret_headers: place.key.iter().map(|key| ("x-api-key", "", key.clone())).collect(),
-        body: anthropic::request(question).to_string().into_bytes(),
+        body: anthropic::request(question).to_string().into(),
         idle: IDLE,
     }
 }
@@ -217,7 +222,7 @@ fn ask_openai(place: &Place, question: &Question, manner: Manner) -> Ask {
         url: format!("{}/chat/completions", place.base),
         headers: Vec::new(),
         secret_headers: place.key.iter().map(|key| ("authorization", "Bearer ", key.clone())).collect(),
-        body: openai::request(question, manner).to_string().into_bytes(),
+        body: openai::request(question, manner).to_string().into(),
         idle: IDLE,
     }
 }

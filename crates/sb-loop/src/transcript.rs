@@ -31,8 +31,9 @@ pub(crate) struct CallResult {
 /// What stands for a result that never came.
 const NO_RESULT: &str = "This call was not run: the turn ended before it.";
 
-/// The conversation so far.
-pub(crate) fn items(view: &View, album: &Album) -> Vec<Item> {
+/// The conversation so far. `names_files`: a person's files are named after the words they came with;
+/// not where the words name them already, as they do if the files lie in the workspace.
+pub(crate) fn items(view: &View, album: &Album, names_files: bool) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     for (at, record) in view.records().enumerate() {
         match record {
@@ -41,7 +42,9 @@ pub(crate) fn items(view: &View, album: &Album) -> Vec<Item> {
                 person(&mut items, text, Vec::new());
             }
             Record::Said { text, files, steered, .. } => {
-                let (text, pictures) = said(text, files, *steered, album);
+                let named = if names_files { files.as_slice() } else { &[] };
+                let pictures = shown(files, album);
+                let text = said(text, named, *steered, album);
                 person(&mut items, text, pictures);
             }
             Record::Answered { text, calls, model, kept, .. } => {
@@ -100,7 +103,7 @@ fn model_said(items: &mut Vec<Item>, more: &str, calls: &[Call], model: &str, ke
 }
 
 /// The person's words, with a line for each file and the mark of words said meanwhile.
-fn said(text: &str, files: &[Attachment], steered: bool, album: &Album) -> (String, Vec<Picture>) {
+fn said(text: &str, files: &[Attachment], steered: bool, album: &Album) -> String {
     let mut lines = Vec::new();
     if steered {
         lines.push("(Said while you were at work:)".to_owned());
@@ -112,16 +115,21 @@ fn said(text: &str, files: &[Attachment], steered: bool, album: &Album) -> (Stri
     if lines.is_empty() {
         lines.push("(no words)".to_owned());
     }
-    (lines.join("\n"), files.iter().filter_map(|f| album.get(&f.digest).cloned()).collect())
+    lines.join("\n")
+}
+
+/// The pictures among some files, as far as they are shown.
+fn shown(files: &[Attachment], album: &Album) -> Vec<Picture> {
+    files.iter().filter(|f| f.is_picture()).filter_map(|f| album.get(&f.digest).cloned()).collect()
 }
 
 /// One file in words. Its name comes from outside, so it stays one short line.
 fn named(file: &Attachment, album: &Album) -> String {
     let (name, kind) = (one_line(&file.name, 100), one_line(&file.media_type, 60));
     match (album.contains_key(&file.digest), file.is_picture()) {
-        (true, _) => format!("[picture: {name}]"),
+        (true, true) => format!("[picture: {name}]"),
         (false, true) => format!("[picture, not shown: {name}, {kind}]"),
-        (false, false) => format!("[file: {name}, {kind}, {} bytes]", file.size),
+        (_, false) => format!("[file: {name}, {kind}, {} bytes]", file.size),
     }
 }
 
@@ -131,7 +139,7 @@ fn results<'a>(calls: &[Call], after: impl Iterator<Item = &'a Record>, album: &
         .take_while(|r| !matches!(r, Record::Answered { .. }))
         .filter_map(|record| match record {
             Record::Result { call, ok, text, files, .. } => {
-                let pictures = files.iter().filter_map(|f| album.get(&f.digest).cloned()).collect();
+                let pictures = shown(files, album);
                 Some(CallResult { call: call.clone(), ok: *ok, text: text.clone(), pictures })
             }
             _ => None,
@@ -188,14 +196,14 @@ mod tests {
         ]);
         let expected = ["P hi", "M doing 2", &format!("R {NO_RESULT}|B"), "P stop that", "M  1", "R A"]
             .map(String::from);
-        assert_eq!(texts(&items(&view, &Album::new())), expected);
+        assert_eq!(texts(&items(&view, &Album::new(), true)), expected);
     }
 
     #[test]
     fn it_begins_and_ends_with_the_person_whatever_the_log_says() {
         let view = view(&[(1, answered("a", &[])), (1, answered("", &[])), (1, answered("b", &[]))]);
         let expected = ["P (The conversation goes on.)", "M a\n\nb 0", "P Please go on."].map(String::from);
-        assert_eq!(texts(&items(&view, &Album::new())), expected);
+        assert_eq!(texts(&items(&view, &Album::new(), true)), expected);
     }
 
     #[test]
@@ -206,6 +214,6 @@ mod tests {
         }
         let view = view(&[(1, says("one")), (1, more)]);
         let joined = "P one\n\n(Said while you were at work:)\nalso this";
-        assert_eq!(texts(&items(&view, &Album::new())), [joined]);
+        assert_eq!(texts(&items(&view, &Album::new(), true)), [joined]);
     }
 }

@@ -29,7 +29,7 @@ pub struct Ask {
     /// Headers whose value holds a secret: name, what stands before the secret, the secret.
     pub secret_headers: Vec<(&'static str, &'static str, Secret)>,
     /// A JSON document.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// Longest silence before and within the answer.
     pub idle: Duration,
 }

@@ -7,6 +7,8 @@ pub(crate) mod anthropic;
 pub(crate) mod openai;
 pub(crate) mod scripted;
 mod stream;
+#[cfg(test)]
+mod taken;
 
 pub(crate) use stream::{Reader, garbled, stream_fault};
 

@@ -24,6 +24,7 @@ fn done(ran: &Ran) -> &Ran {
     ran
 }
 
+/// Holds: H-04.
 #[tokio::test]
 async fn a_message_is_answered_at_once() {
     let ran = world().ask("Hello!").await;
@@ -98,6 +99,7 @@ async fn what_cannot_be_run_is_told_without_asking_anyone() {
     assert!(said[2].contains("It must match this schema"), "{said:?}");
 }
 
+/// Holds: H-09.
 #[tokio::test]
 async fn a_shared_file_reaches_the_person_and_the_log() {
     let mut world = world();
@@ -126,6 +128,7 @@ async fn stopping_keeps_the_words_so_far() {
     done(&after);
 }
 
+/// Holds: C-10, C-11.
 #[tokio::test]
 async fn stopping_kills_the_running_command() {
     let mut world = world();

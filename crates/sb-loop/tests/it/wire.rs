@@ -31,6 +31,7 @@ fn texts(ran: &Ran) -> usize {
     ran.events.iter().filter(|e| matches!(e, HarnessEvent::Text(_))).count()
 }
 
+/// Holds: H-03.
 #[tokio::test]
 async fn words_are_streamed_and_usage_is_told() {
     for model in BOTH {
@@ -75,6 +76,7 @@ async fn a_call_waits_for_a_person_and_the_turn_goes_on_from_its_log() {
     }
 }
 
+/// Holds: C-12, H-34.
 #[tokio::test]
 async fn words_said_meanwhile_are_put_before_the_next_answer() {
     for model in BOTH {
@@ -89,6 +91,7 @@ async fn words_said_meanwhile_are_put_before_the_next_answer() {
     }
 }
 
+/// Holds: C-06, C-07.
 #[tokio::test]
 async fn stopping_closes_the_connection() {
     for model in BOTH {
@@ -133,6 +136,7 @@ async fn a_busy_server_is_asked_again_as_it_asks() {
     }
 }
 
+/// Holds: H-05.
 #[tokio::test]
 async fn the_next_model_answers_for_one_that_broke_off() {
     let (mut world, standins) = world(&["anthropic:claude-x", "openai:gpt-x"]).await;
@@ -200,6 +204,7 @@ async fn a_server_that_is_not_there_is_told_by_its_host_only() {
     assert!(ran.fault().detail.contains("127.0.0.1:9") && !ran.fault().detail.contains("secret-path"));
 }
 
+/// Holds: B-45.
 #[tokio::test]
 async fn pictures_of_people_and_of_tools_are_shown() {
     for model in BOTH {
@@ -213,7 +218,28 @@ async fn pictures_of_people_and_of_tools_are_shown() {
         done(&world.ask("!tool read_file {\"path\":\"q.png\"}\n!say seen").await);
         let last = standins.requests().pop().expect("asked").body.to_string();
         assert_eq!(last.matches("iVBOR").count(), 2, "{model}: both are shown");
-        assert!(last.contains("[picture: p.png]"), "{model}");
+    }
+}
+
+/// Holds: H-02.
+#[tokio::test]
+async fn without_a_workspace_pictures_are_shown_and_files_are_named() {
+    for model in BOTH {
+        let (mut world, standins) = world(&[model]).await;
+        world.profile.workspace = None;
+        let digest = world.blobs.put(b"\x89PNG\r\n\x1a\n0000");
+        let picture = Attachment { name: "p.png".into(), media_type: "image/png".into(), size: 12, digest };
+        let paper =
+            Attachment { name: "a\nb.pdf".into(), media_type: "application/pdf".into(), ..picture.clone() };
+        done(&world.ask_with("look", vec![picture, paper]).await);
+        let body = standins.requests().remove(0).body;
+        assert!(body.get("tools").is_none(), "{model}");
+        let body = body.to_string();
+        assert_eq!(body.matches("iVBOR").count(), 1, "{model}");
+        assert!(
+            body.contains("look\\n[picture: p.png]\\n[file: a b.pdf, application/pdf, 12 bytes]"),
+            "{model}: {body}"
+        );
     }
 }
 
@@ -228,6 +254,24 @@ async fn a_full_context_is_shortened_and_the_answer_comes() {
         let summary = world.log.iter().find(|e| matches!(e.record, Record::Summary { covers: Seq(2), .. }));
         assert!(summary.is_some(), "{model}: {:?}", world.log);
         assert_eq!(standins.requests().len(), 4, "{model}: asked, too long, summed up, asked again");
+    }
+}
+
+#[tokio::test]
+async fn a_filling_context_is_shortened_before_the_next_turn() {
+    for model in BOTH {
+        let (mut world, standins) = world(&[model]).await;
+        done(&world.ask("one").await);
+        done(&world.ask(&"w ".repeat(105_000)).await);
+        standins.forget();
+        done(&world.ask("three").await);
+        assert_eq!(standins.requests().len(), 2, "{model}: summed up, then asked");
+        assert!(
+            world.log.iter().any(|e| matches!(e.record, Record::Summary { covers: Seq(4), .. })),
+            "{model}"
+        );
+        done(&world.ask("four").await);
+        assert_eq!(standins.requests().len(), 3, "{model}: and not again");
     }
 }
 

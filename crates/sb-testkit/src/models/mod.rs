@@ -16,7 +16,7 @@ mod script;
 mod state;
 mod writer;
 
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -25,8 +25,28 @@ use serde_json::{Value, json};
 pub use sb_harness::FailKind;
 pub use state::{Models, Quirks, Seen};
 
+/// The largest request the real servers take, about.
+const LARGEST: usize = 32 * 1024 * 1024;
+
 /// The only key that is not taken.
 pub const WRONG_KEY: &str = "wrong-key";
+
+/// Whether Anthropic's server would take this request, and why not.
+///
+/// # Errors
+/// What it would answer.
+pub fn anthropic_takes(body: &Value) -> Result<(), String> {
+    let version = anthropic_rules::Version::First;
+    anthropic_rules::check(body, version).map(|_| ()).map_err(|refusal| refusal.message)
+}
+
+/// Whether OpenAI's server would take this request, and why not.
+///
+/// # Errors
+/// What it would answer.
+pub fn openai_takes(body: &Value) -> Result<(), String> {
+    openai_rules::check(body, Quirks::default()).map(|_| ()).map_err(|refusal| refusal.message)
+}
 
 /// Both servers, and a small one to steer them by: `/standin/requests`, `/standin/hangups`,
 /// `/standin/fail/<kind>/<times>`.
@@ -43,6 +63,7 @@ pub fn router(models: Models) -> Router {
                 Json(json!({"error": {"type": "not_found_error", "message": "no such path"}})),
             )
         })
+        .layer(DefaultBodyLimit::max(LARGEST))
         .with_state(models)
 }
 
