@@ -1,0 +1,277 @@
+//! [`Desk`]: a command's end of the home's socket.
+//!
+//! It turns calls into requests and answers into the types of [`wire`](super::wire), and knows nothing
+//! of how they are shown. Its errors are sentences for the person who typed the command; what the
+//! server said of a refusal is passed on word for word.
+
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::wire::{
+    AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
+};
+
+mod replies;
+
+use replies::Words;
+pub use replies::{Answer, Replies, ReplyStep, SharedFile};
+
+/// A command reaches its server at once or not at all.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The sorts of failure a command must tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeskErrorKind {
+    /// No server answers on the socket.
+    Nobody,
+    /// The server refused: its status and code word.
+    Refused { status: u16, code: String },
+    /// The connection broke; what was sent may have been taken.
+    Lost,
+    /// The answer could not be read.
+    Garbled,
+}
+
+/// Why a call failed: a sentence for a person.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{said}")]
+pub struct DeskError {
+    pub kind: DeskErrorKind,
+    pub said: String,
+}
+
+/// The result of a call.
+pub type Result<T> = std::result::Result<T, DeskError>;
+
+/// A server reached through its home's socket. Clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Desk {
+    http: reqwest::Client,
+}
+
+/// Whom words are for.
+#[derive(Debug, Clone, Copy)]
+pub enum To<'a> {
+    /// A conversation of a profile; none: the one that is meant where no name is given.
+    Conversation { profile: &'a str, name: Option<&'a str> },
+    /// The conversation of one session, which must still be its current one.
+    Session(&'a str),
+}
+
+impl Desk {
+    /// A client of the server that serves this socket. Connects with the first call.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it reaches this machine's own socket only, which the client for the outside cannot"
+    )]
+    pub fn at(socket: &Path) -> Result<Self> {
+        let built = reqwest::Client::builder()
+            .unix_socket(socket)
+            .connect_timeout(CONNECT)
+            // Nothing here is encrypted, so the machine's certificates need not be read.
+            .tls_certs_only([])
+            .build();
+        let http = built.map_err(|why| DeskError::new(DeskErrorKind::Garbled, why.to_string()))?;
+        Ok(Self { http })
+    }
+
+    /// Who serves.
+    pub async fn server(&self) -> Result<ServerInfo> {
+        self.get("/desk/server").await
+    }
+
+    /// All profiles.
+    pub async fn profiles(&self) -> Result<Vec<ProfileInfo>> {
+        self.get("/desk/profiles").await
+    }
+
+    /// One profile.
+    pub async fn profile(&self, name: &str) -> Result<ProfileInfo> {
+        self.get(&format!("/desk/profiles/{}", segment(name))).await
+    }
+
+    /// Adds or changes a profile.
+    pub async fn put_profile(&self, put: &PutProfile) -> Result<ProfileInfo> {
+        let path = format!("/desk/profiles/{}", segment(put.profile.name.as_str()));
+        json(self.send(self.ask(Method::PUT, &path).json(put)).await?).await
+    }
+
+    /// Removes a profile with its tokens and key.
+    pub async fn remove_profile(&self, name: &str) -> Result<()> {
+        self.delete(&format!("/desk/profiles/{}", segment(name))).await
+    }
+
+    /// The tokens of one profile, or of all.
+    pub async fn tokens(&self, profile: Option<&str>) -> Result<Vec<TokenInfo>> {
+        let asked = self.ask(Method::GET, &query("/desk/tokens", &[("profile", profile)]));
+        json(self.send(asked).await?).await
+    }
+
+    /// Makes a token.
+    pub async fn add_token(&self, profile: &str, add: AddToken) -> Result<NewToken> {
+        let path = format!("/desk/profiles/{}/tokens", segment(profile));
+        json(self.send(self.ask(Method::POST, &path).json(&add)).await?).await
+    }
+
+    /// Takes a token back.
+    pub async fn remove_token(&self, profile: &str, id: &str) -> Result<()> {
+        self.delete(&format!("/desk/profiles/{}/tokens/{}", segment(profile), segment(id))).await
+    }
+
+    /// Sessions, the last active first.
+    pub async fn sessions(&self, profile: Option<&str>, most: usize) -> Result<Vec<SessionInfo>> {
+        let most = most.to_string();
+        self.get(&query("/desk/sessions", &[("profile", profile), ("most", Some(&most))])).await
+    }
+
+    /// One session with all that happened in it.
+    pub async fn trace(&self, session: &str) -> Result<Trace> {
+        self.get(&format!("/desk/sessions/{}", segment(session))).await
+    }
+
+    /// Copies the home into a new file, named by an absolute path.
+    pub async fn backup(&self, to: &Backup) -> Result<Backup> {
+        json(self.send(self.ask(Method::POST, "/desk/backup").json(to)).await?).await
+    }
+
+    /// What is wrong with the home.
+    pub async fn doctor(&self) -> Result<Doctor> {
+        self.get("/desk/doctor").await
+    }
+
+    /// Says something and waits for the whole answer.
+    pub async fn say(&self, to: To<'_>, text: &str) -> Result<Answer> {
+        json(self.speak(to, text, false).await?).await
+    }
+
+    /// Says something and gives the answer as it is written.
+    pub async fn say_streaming(&self, to: To<'_>, text: &str) -> Result<Replies> {
+        Ok(Replies::new(self.speak(to, text, true).await?))
+    }
+
+    async fn speak(&self, to: To<'_>, text: &str, stream: bool) -> Result<Response> {
+        let (path, conversation) = match to {
+            To::Conversation { profile, name } => {
+                (format!("/v1/profiles/{}/messages", segment(profile)), name)
+            }
+            To::Session(id) => (format!("/desk/sessions/{}/messages", segment(id)), None),
+        };
+        let words = Words { text, conversation, stream, terminal: true };
+        self.send(self.ask(Method::POST, &path).json(&words)).await
+    }
+
+    fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        // The host is never looked up: the socket is where it leads.
+        self.http.request(method, format!("http://switchboard{path}"))
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        json(self.send(self.ask(Method::GET, path)).await?).await
+    }
+
+    async fn delete(&self, path: &str) -> Result<()> {
+        self.send(self.ask(Method::DELETE, path)).await.map(|_| ())
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response> {
+        let response = request.send().await.map_err(|why| DeskError::of(&why))?;
+        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+    }
+}
+
+async fn json<T: DeserializeOwned>(response: Response) -> Result<T> {
+    response.json().await.map_err(|why| DeskError::of(&why))
+}
+
+/// What a refusal says; one that cannot be read is told by its status.
+async fn refusal(response: Response) -> DeskError {
+    #[derive(Deserialize)]
+    struct Body {
+        error: String,
+        #[serde(default)]
+        code: String,
+    }
+    let status = response.status();
+    let body = response.bytes().await.unwrap_or_default();
+    let (said, code) = match serde_json::from_slice::<Body>(&body) {
+        Ok(body) => (body.error, body.code),
+        Err(_) => (unreadable(status), String::new()),
+    };
+    DeskError::new(DeskErrorKind::Refused { status: status.as_u16(), code }, said)
+}
+
+fn unreadable(status: StatusCode) -> String {
+    format!(
+        "The server answered {status} without saying why. Is it of the same version as this program? Its log says more."
+    )
+}
+
+impl DeskError {
+    pub(crate) fn new(kind: DeskErrorKind, said: impl Into<String>) -> Self {
+        Self { kind, said: said.into() }
+    }
+
+    pub(crate) fn of(why: &reqwest::Error) -> Self {
+        if why.is_connect() {
+            Self::new(
+                DeskErrorKind::Nobody,
+                "No server answers on the home's socket. Start one: switchboard up",
+            )
+        } else if why.is_decode() {
+            let said = "The server's answer could not be read. Is it of the same version as this program?";
+            Self::new(DeskErrorKind::Garbled, said)
+        } else {
+            let said = "The connection to the server broke. What it had taken is kept; look with: switchboard session list";
+            Self::new(DeskErrorKind::Lost, said)
+        }
+    }
+
+    /// Whether no server answers.
+    pub fn is_nobody(&self) -> bool {
+        self.kind == DeskErrorKind::Nobody
+    }
+}
+
+/// One piece of a path, as an address spells it.
+fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => out.push(char::from(byte)),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+fn query(path: &str, given: &[(&str, Option<&str>)]) -> String {
+    let given: Vec<_> =
+        given.iter().filter_map(|(name, value)| Some(format!("{name}={}", segment((*value)?)))).collect();
+    if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_typed_stays_one_piece_of_the_path() {
+        assert_eq!(segment("../a b?c"), "%2E%2E%2Fa%20b%3Fc");
+        assert_eq!(query("/x", &[("a", None), ("b", Some("1&2"))]), "/x?b=1%262");
+        assert_eq!(query("/x", &[("a", None)]), "/x");
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_is_not_there_is_told_as_nobody() {
+        // Sets up what every client of this process shares.
+        sb_engine::harness::net::Http::new().expect("a client for the outside");
+        let folder = tempfile::tempdir().expect("a folder");
+        let desk = Desk::at(&folder.path().join("socket")).expect("a client");
+        let error = desk.server().await.expect_err("nobody serves");
+        assert!(error.is_nobody(), "{error:?}");
+    }
+}
