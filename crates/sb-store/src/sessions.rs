@@ -1,6 +1,7 @@
 //! Sessions as lists and commands want them: one by its id or a prefix, the newest, their exchanges.
 
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
 use sb_model::{
     ConversationId, Exchange, ProfileName, Record, Session, SessionBrief, SessionId, Timestamp, TurnId,
 };
@@ -9,18 +10,29 @@ use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::rows;
 use crate::store::Store;
 
-const BRIEFS: &str = "select s.id, s.conversation, c.profile, s.title, s.began, s.last_active,
-        case when c.session = s.id then 1 else 0 end, s.usage, t.phase
-    from sessions s join conversations c on c.id = s.conversation
-    left join turns t on t.conversation = c.id and t.ended = 0 and t.session = s.id
-    where ($1 is null or s.conversation = $1) and ($2 is null or c.profile = $2)
-    order by s.last_active desc, s.id limit $3";
-const BRIEFS_OF_ONE: &str = "select s.id, s.conversation, c.profile, s.title, s.began, s.last_active,
-        case when c.session = s.id then 1 else 0 end, s.usage, t.phase
-    from sessions s join conversations c on c.id = s.conversation
-    left join turns t on t.conversation = c.id and t.ended = 0 and t.session = s.id
-    where s.conversation = $1 and ($2 is null or c.profile = $2)
-    order by s.last_active desc, s.id limit $3";
+/// Lists `from`, a table or a query of sessions, with what belongs to them; the last active first.
+fn briefs(from: &str, condition: &str, most: &str) -> String {
+    format!(
+        "select s.id, s.conversation, c.profile, s.title, s.began, s.last_active,
+             case when c.session = s.id then 1 else 0 end, s.usage, t.phase
+         from {from} s join conversations c on c.id = s.conversation
+         left join turns t on t.conversation = c.id and t.ended = 0 and t.session = s.id
+         where {condition} order by s.last_active desc, s.id limit {most}"
+    )
+}
+
+/// Which sessions are listed: a statement for each, so that none joins more than it shows.
+fn listing(of: bool, profile: bool) -> String {
+    match (of, profile) {
+        (false, false) => {
+            let newest = "(select * from sessions order by last_active desc, id limit $1)";
+            briefs(newest, "true", "$1")
+        }
+        (false, true) => briefs("sessions", "c.profile = $1", "$2"),
+        (true, false) => briefs("sessions", "s.conversation = $1", "$2"),
+        (true, true) => briefs("sessions", "s.conversation = $1 and c.profile = $2", "$3"),
+    }
+}
 
 impl Store {
     /// A session, with the conversation and the profile it belongs to.
@@ -49,9 +61,10 @@ impl Store {
         let (of, profile) = (of.map(|c| c.0.clone()), profile.map(|p| p.0.clone()));
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.read("listing sessions", move |db| {
-            // Its own statement, so that the index on conversations is used.
-            let sql = if of.is_some() { BRIEFS_OF_ONE } else { BRIEFS };
-            rows::collect(&mut *db.prepare_cached(sql)?, params![of, profile, most], brief)
+            let sql = listing(of.is_some(), profile.is_some());
+            let filters = of.into_iter().chain(profile).map(Value::from);
+            let params = filters.chain([Value::from(most)]);
+            rows::collect(&mut *db.prepare_cached(&sql)?, params_from_iter(params), brief)
         })
         .await
     }
