@@ -76,7 +76,7 @@ async fn a_call_waits_for_a_person_and_the_turn_goes_on_from_its_log() {
     }
 }
 
-/// Holds: C-12, H-34.
+/// Holds: H-34.
 #[tokio::test]
 async fn words_said_meanwhile_are_put_before_the_next_answer() {
     for model in BOTH {
@@ -140,6 +140,11 @@ async fn a_busy_server_is_asked_again_as_it_asks() {
 #[tokio::test]
 async fn the_next_model_answers_for_one_that_broke_off() {
     let (mut world, standins) = world(&["anthropic:claude-x", "openai:gpt-x"]).await;
+    standins.break_next(FailKind::Overloaded);
+    let ran = world.ask("hi").await;
+    assert_eq!(done(&ran).reply(), "You said: \"hi\"", "the half answer is void");
+    assert_eq!(texts(&ran), 2);
+    standins.forget();
     // The stand-ins obey the same script, so what fails the first fails the second in its turn.
     let ran = world.ask("!say half\n!fail overloaded").await;
     assert_eq!(ran.fault().kind, TurnFaultKind::Overloaded);

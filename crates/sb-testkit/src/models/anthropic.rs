@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::anthropic_rules::{SIGNATURE, check, check_headers};
 use super::refusal::Refusal;
-use super::script::{Act, count, holds, plan};
+use super::script::{Act, broken, count, holds, plan};
 use super::state::Models;
 use super::writer::{Gone, Writer, stream};
 
@@ -31,7 +31,7 @@ pub(super) async fn messages(State(models): State<Models>, headers: HeaderMap, b
     if talk.words > holds(&model) {
         return refuse(Refusal::anthropic(FailKind::ContextFull));
     }
-    let acts = plan(&talk);
+    let acts = models.next_break().map_or_else(|| plan(&talk), broken);
     let streamed = request["stream"] == true;
     match acts.first() {
         Some(Act::Fail(kind)) if *kind != FailKind::Network || !streamed => {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::openai_rules::{check, check_headers};
 use super::refusal::Refusal;
-use super::script::{Act, count, holds, plan};
+use super::script::{Act, broken, count, holds, plan};
 use super::state::{Models, Quirks};
 use super::writer::{Gone, Writer, stream};
 
@@ -35,7 +35,7 @@ pub(super) async fn completions(State(models): State<Models>, headers: HeaderMap
     if talk.words > holds(&model) {
         return refuse(Refusal::openai(FailKind::ContextFull));
     }
-    let acts = plan(&talk);
+    let acts = models.next_break().map_or_else(|| plan(&talk), broken);
     let streamed = request["stream"] == true && !quirks.never_streams;
     match acts.first() {
         Some(Act::Fail(kind)) if *kind != FailKind::Network || !streamed => {

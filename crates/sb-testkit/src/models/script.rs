@@ -29,6 +29,11 @@ pub(super) enum Act {
     Fail(FailKind),
 }
 
+/// An answer that begins and then fails.
+pub(super) fn broken(kind: FailKind) -> Vec<Act> {
+    vec![Act::Say("This is only the first half".to_owned()), Act::Fail(kind)]
+}
+
 /// What to do about a talk, in order. A call is last.
 pub(super) fn plan(talk: &Talk) -> Vec<Act> {
     let Some(script) = Script::read(&talk.said) else {

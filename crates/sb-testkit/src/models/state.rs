@@ -49,6 +49,7 @@ pub(super) struct Planned {
 struct Inner {
     seen: Vec<Seen>,
     failures: VecDeque<Planned>,
+    midway: VecDeque<FailKind>,
     quirks: Quirks,
     answers: u64,
 }
@@ -88,11 +89,16 @@ impl Models {
         let mut inner = self.lock();
         inner.seen.clear();
         inner.failures.clear();
+        inner.midway.clear();
     }
     /// The next so many requests fail this way before their first byte, with these headers.
     pub fn fail_next(&self, kind: FailKind, times: usize, headers: &[(&str, &str)]) {
         let headers: Vec<_> = headers.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         self.lock().failures.extend((0..times).map(|_| Planned { kind, headers: headers.clone() }));
+    }
+    /// The next answer begins, and then fails this way, whatever its script.
+    pub fn break_next(&self, kind: FailKind) {
+        self.lock().midway.push_back(kind);
     }
     pub fn set_quirks(&self, quirks: Quirks) {
         self.lock().quirks = quirks;
@@ -117,6 +123,9 @@ impl Models {
     }
     pub(super) fn next_failure(&self) -> Option<Planned> {
         self.lock().failures.pop_front()
+    }
+    pub(super) fn next_break(&self) -> Option<FailKind> {
+        self.lock().midway.pop_front()
     }
     pub(super) fn quirks(&self) -> Quirks {
         self.lock().quirks
