@@ -1,1 +1,52 @@
-fn main() {}
+//! The program: configuration, the command line, and the wiring of everything.
+//!
+//! The only room that names concrete parts. A command that fails prints one sentence on stderr and ends
+//! with 1; one that was typed wrongly ends with 2.
+
+mod agents;
+mod args;
+mod commands;
+mod door;
+mod environment;
+mod home;
+mod keys;
+mod logs;
+mod opening;
+mod output;
+mod reach;
+mod server;
+mod settings;
+mod usage;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use args::Cli;
+
+/// Whatever still blocks at the end, such as reading a terminal, is not waited for longer.
+const LEAVING: Duration = Duration::from_millis(100);
+
+fn main() -> ExitCode {
+    // Before anything makes a client. Fails only if it was done already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(why) => return failed(&anyhow::anyhow!("The program cannot start: {why}.")),
+    };
+    let outcome = runtime.block_on(commands::run(cli));
+    runtime.shutdown_timeout(LEAVING);
+    match outcome {
+        Ok(code) => code,
+        Err(error) if output::is_gone(&error) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    eprintln!("switchboard: {error}");
+    let typed_wrongly = error.downcast_ref::<usage::Usage>().is_some();
+    ExitCode::from(if typed_wrongly { 2 } else { 1 })
+}

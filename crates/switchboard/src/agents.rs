@@ -1,0 +1,99 @@
+//! [`House`]: which harness runs a profile's turns, and whether a profile could run at all.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sb_engine::Agents;
+use sb_engine::harness::Harness;
+use sb_engine::model::{Level, Profile, ProfileName, ToolSet};
+use sb_engine::store::Store;
+use sb_loop::{LoopHarness, check_model, tool_defs};
+
+use crate::home::unfit_workspace;
+use crate::keys::KeyRing;
+
+/// The agents of this program: the built-in loop runs them all.
+pub struct House {
+    harness: Arc<LoopHarness>,
+    keys: Arc<KeyRing>,
+    store: Store,
+    home: PathBuf,
+}
+
+impl House {
+    /// `home` is the folder no agent may work in.
+    pub fn new(harness: LoopHarness, keys: Arc<KeyRing>, store: Store, home: &Path) -> Self {
+        let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
+        Self { harness: Arc::new(harness), keys, store, home }
+    }
+}
+
+#[async_trait]
+impl Agents for House {
+    fn harness(&self, _: &Profile) -> Arc<dyn Harness> {
+        self.harness.clone()
+    }
+
+    fn tools(&self, profile: &Profile) -> Vec<String> {
+        tool_defs(profile).into_iter().map(|tool| tool.name.to_owned()).collect()
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), String> {
+        if profile.models.is_empty() {
+            return Err(
+                "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.".to_owned()
+            );
+        }
+        profile.models.iter().try_for_each(check_model)?;
+        if let Some(url) = &profile.base_url
+            && !["http://", "https://"]
+                .iter()
+                .any(|begins| url.starts_with(begins) && url.len() > begins.len())
+        {
+            return Err(format!("{url:?} is no base address; it begins with http:// or https://."));
+        }
+        if profile.deadline_s == 0 {
+            return Err("A turn needs some time: --deadline takes 1 second or more.".to_owned());
+        }
+        check_tools(profile)?;
+        match &profile.workspace {
+            Some(folder) => check_workspace(&self.home, Path::new(folder)),
+            None => Ok(()),
+        }
+    }
+
+    async fn changed(&self, name: &ProfileName) {
+        match self.store.profile(name).await {
+            Ok(profile) => self.keys.reload(&self.store, name, profile.as_ref()).await,
+            Err(why) => {
+                tracing::warn!(profile = %name, error = %why, "a changed profile cannot be read");
+            }
+        }
+    }
+}
+
+/// Every tool named must be one there is.
+fn check_tools(profile: &Profile) -> Result<(), String> {
+    let ToolSet::Only(named) = &profile.tools else { return Ok(()) };
+    let mut all = Profile::gone(profile.name.clone());
+    (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
+    let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
+    match named.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),
+        None => Ok(()),
+    }
+}
+
+/// The folder is there afterwards.
+fn check_workspace(home: &Path, folder: &Path) -> Result<(), String> {
+    if !folder.is_absolute() {
+        return Err(format!("The workspace {} must be an absolute path.", folder.display()));
+    }
+    // Before it is made, as far as can be told; and after, with every link followed.
+    unfit_workspace(home, folder).map_or(Ok(()), Err)?;
+    std::fs::create_dir_all(folder)
+        .and_then(|()| folder.canonicalize())
+        .map_err(|why| format!("The workspace {} cannot be made: {why}.", folder.display()))
+        .and_then(|real| unfit_workspace(home, &real).map_or(Ok(()), Err))
+}

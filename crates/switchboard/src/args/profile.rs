@@ -1,0 +1,125 @@
+//! `profile …`: the commands about profiles and tokens, and the flags that make up a profile.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+const ADD: &str = "\
+Models are provider:id. The first answers; the others are asked in turn when it is overloaded. A key comes
+from the server's environment (ANTHROPIC_API_KEY, OPENAI_API_KEY), or is kept sealed for this profile: it
+is then used for the provider of the first model.
+
+Autonomy: L1 talks only · L2 reads · L3 writes and programs ask · L4 writes and allowed programs are free,
+the outside asks · L5 the outside is free, spending asks · L6 spending within the budget is free.
+
+Examples:
+  switchboard profile add helper --model anthropic:claude-sonnet-5-5 --workspace ./garden
+  switchboard profile add local --model openai:llama --base-url http://127.0.0.1:8080/v1 --autonomy L2
+  switchboard profile add coder --model openai:gpt-6 --instructions @coder.md --autonomy L4 \\
+      --allow 'shell(git status:*)' --api-key-stdin < key.txt";
+
+/// `profile …`.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// Add a profile
+    #[command(after_help = ADD)]
+    Add {
+        /// What it is called: 1 to 64 of a-z, 0-9, - and _
+        name: String,
+        #[command(flatten)]
+        flags: Box<ProfileFlags>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List profiles
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one profile
+    Show {
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change a profile: only what is given changes, and it holds from the next turn
+    Set {
+        name: String,
+        #[command(flatten)]
+        flags: Box<ProfileFlags>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a profile with its tokens and key; its sessions stay
+    Remove { name: String },
+    /// Tokens for programs that talk to one profile
+    Token {
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
+}
+
+/// What makes up a profile.
+#[derive(Debug, Default, Args)]
+pub struct ProfileFlags {
+    /// A model, as anthropic:<id>, openai:<id> or scripted; again for those asked when it is overloaded
+    #[arg(long = "model", value_name = "MODEL")]
+    pub models: Vec<String>,
+    /// The address of a compatible server; OpenAI's kind ends in /v1. An empty one takes it back
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// What the agent is told about itself, or @FILE that says it
+    #[arg(long, value_name = "TEXT")]
+    pub instructions: Option<String>,
+    /// The folder its file tools work in; made if it is not there. An empty one takes it back
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// The only tools it has, separated by commas, or all [default: all its set-up allows]
+    #[arg(long, value_name = "A,B")]
+    pub tools: Option<String>,
+    /// What it may do unasked, L1 to L6 [default: L3]
+    #[arg(long, value_name = "LEVEL")]
+    pub autonomy: Option<String>,
+    /// What may run unasked at L4 and above, such as shell(git status:*); again for more. An empty one
+    /// takes all back
+    #[arg(long = "allow", value_name = "RULE")]
+    pub allowed: Vec<String>,
+    /// How long a turn may take, not counting the time it waits for people [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    pub deadline: Option<u32>,
+    /// Read this profile's own API key from the input, and keep it sealed
+    #[arg(long, conflicts_with = "api_key_env")]
+    pub api_key_stdin: bool,
+    /// Take this profile's own API key from this variable of your environment, and keep it sealed
+    #[arg(long, value_name = "NAME")]
+    pub api_key_env: Option<String>,
+}
+
+/// `profile token …`.
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token; it is shown this once
+    Add {
+        profile: String,
+        /// It may approve and decline too, not only talk
+        #[arg(long)]
+        approve: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List tokens
+    List {
+        /// Only those of this profile
+        profile: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a token back
+    Remove { profile: String, id: String },
+}

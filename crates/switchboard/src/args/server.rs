@@ -1,0 +1,67 @@
+//! The flags of `up` and `serve`, which are the keys of `switchboard.toml` too.
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+/// How a server runs. Every flag may stand in `<home>/switchboard.toml` under the same name, with `_`
+/// for `-`; a flag goes before the file.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerFlags {
+    /// Where to listen, as address:port; port 0 takes any free one [default: 127.0.0.1:8790]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
+    /// Turns that run at once; more wait their turn [default: 64]
+    #[arg(long, value_name = "N")]
+    pub parallel: Option<usize>,
+    /// How log lines on stderr look [default: text]
+    #[arg(long)]
+    pub log: Option<LogForm>,
+    /// What an accepted message survives: a loss of power, or only the end of the process, which is
+    /// faster [default: power]
+    #[arg(long)]
+    pub durability: Option<Survives>,
+    /// A proxy that speaks TLS stands in front, so another address than loopback may be listened on
+    #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
+    pub behind_proxy: Option<bool>,
+    /// The model of the first profile, as provider:id [environment: SWITCHBOARD_MODEL; default: the
+    /// provider's own choice]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+}
+
+/// The form of log lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogForm {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs, an object a line.
+    Json,
+}
+
+/// What accepted work survives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Survives {
+    /// A loss of power.
+    #[default]
+    Power,
+    /// The end of the process, `kill -9` included; not a loss of power.
+    Process,
+}
+
+impl ServerFlags {
+    /// These flags, and where one is not given the other's.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            listen: self.listen.or(other.listen),
+            parallel: self.parallel.or(other.parallel),
+            log: self.log.or(other.log),
+            durability: self.durability.or(other.durability),
+            behind_proxy: self.behind_proxy.or(other.behind_proxy),
+            model: self.model.or(other.model),
+        }
+    }
+}

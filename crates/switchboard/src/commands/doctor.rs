@@ -1,0 +1,165 @@
+//! `doctor`: what is wrong with a home, and what to do about it.
+//!
+//! Where no server runs it only looks: nothing that is unfinished is taken up.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use sb_doors::local::client::Desk;
+use sb_doors::local::wire::{Doctor, ServerInfo};
+use sb_engine::Agents;
+use sb_engine::model::{ModelRef, Profile};
+use sb_engine::store::secret_name;
+use serde::Serialize;
+
+use crate::args::server::Survives;
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::settings::Settings;
+use crate::{opening, output, reach};
+
+/// What was found.
+#[derive(Serialize)]
+struct Report {
+    home: String,
+    /// The running server; null if none runs.
+    server: Option<ServerInfo>,
+    /// One sentence each, with what to do about it.
+    problems: Vec<String>,
+    /// Worth knowing, and no problem.
+    notes: Vec<String>,
+}
+
+/// Looks, prints, and fails if there is a problem.
+pub async fn run(home: &Home, environment: &Environment, json: bool) -> Result<ExitCode> {
+    let mut report = Report {
+        home: home.folder.display().to_string(),
+        server: None,
+        problems: Vec::new(),
+        notes: Vec::new(),
+    };
+    if let Err(why) = Settings::find(Default::default(), environment, &home.settings()) {
+        report.problems.push(why.to_string());
+    }
+    if home.exists() {
+        match reach::server(home).await {
+            Ok(Some(server)) => through(home, environment, server, &mut report).await?,
+            Ok(None) => alone(home, environment, &mut report).await,
+            Err(why) => report.problems.push(why.to_string()),
+        }
+    } else {
+        report.notes.push("There is no home there yet; `switchboard up` makes it.".to_owned());
+    }
+    print(&report, json)?;
+    Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the running server finds.
+async fn through(
+    home: &Home,
+    environment: &Environment,
+    server: ServerInfo,
+    report: &mut Report,
+) -> Result<()> {
+    let desk = Desk::at(&home.socket())?;
+    let Doctor { problems, notes } = desk.doctor().await?;
+    report.problems.extend(problems);
+    report.notes.extend(notes);
+    for info in desk.profiles().await? {
+        // The server's environment may hold what this one does not, so it is only worth knowing.
+        report.notes.extend(
+            missing_keys(&info.profile, info.has_key, environment)
+                .map(|why| format!("{why} In this environment, that is; the server has its own.")),
+        );
+    }
+    report.server = Some(server);
+    Ok(())
+}
+
+/// What can be found without a server.
+async fn alone(home: &Home, environment: &Environment, report: &mut Report) {
+    let store = match opening::store(home, Survives::Power).await {
+        Ok(store) => store,
+        Err(why) => return report.problems.push(why.to_string()),
+    };
+    let looked = async {
+        let mut found = store.check().await?;
+        let agents = opening::agents(home, environment, &store).await?;
+        let profiles = store.profiles().await?;
+        for profile in &profiles {
+            if let Err(why) = agents.check(profile) {
+                found.push(format!("Profile {} could not run: {why}", profile.name));
+            }
+            let own = store.secret(&secret_name(&profile.name, "api_key")).await;
+            let has_key = match own {
+                Ok(key) => key.is_some(),
+                Err(why) => {
+                    found.push(format!("The key of profile {} cannot be opened: {why}.", profile.name));
+                    continue;
+                }
+            };
+            found.extend(missing_keys(profile, has_key, environment));
+        }
+        anyhow::Ok((found, profiles.len(), store.counts().await?))
+    };
+    match looked.await {
+        Ok((found, profiles, counts)) => {
+            report.problems.extend(found);
+            report.notes.push(format!(
+                "{profiles} profiles, {} conversations, {} sessions; {} messages wait for an answer.",
+                counts.conversations, counts.sessions, counts.unfinished
+            ));
+        }
+        Err(why) => report.problems.push(why.to_string()),
+    }
+    // Nothing was changed, so there is nothing to lose.
+    drop(store.close().await);
+}
+
+/// A sentence for every model of a profile that has no key where one is needed.
+fn missing_keys(profile: &Profile, has_key: bool, environment: &Environment) -> impl Iterator<Item = String> {
+    let first = profile.models.first().map(|m| m.provider.clone());
+    let mut providers: Vec<&ModelRef> = Vec::new();
+    for model in &profile.models {
+        if !providers.iter().any(|m| m.provider == model.provider) {
+            providers.push(model);
+        }
+    }
+    let lacking = providers.into_iter().filter_map(|model| {
+        let provider = sb_loop::providers().iter().find(|p| p.name == model.provider)?;
+        let variable = provider.key_env.as_deref()?;
+        let elsewhere = profile.base_url.is_some() || environment.base_urls.contains_key(&provider.name);
+        let own = has_key && first.as_ref() == Some(&provider.name);
+        let known = elsewhere || own || environment.keys.contains_key(&provider.name);
+        (!known).then(|| {
+            format!(
+                "Profile {} has no key for {}: set {variable}, or give it one of its own with `switchboard profile set {} --api-key-stdin`.",
+                profile.name, provider.name, profile.name
+            )
+        })
+    });
+    lacking.collect::<Vec<_>>().into_iter()
+}
+
+fn print(report: &Report, json: bool) -> Result<()> {
+    if json {
+        return output::json(report);
+    }
+    output::line(&format!("Home: {}", report.home))?;
+    output::line(&match &report.server {
+        Some(server) => format!(
+            "Server: running (process {}, version {}, {})",
+            server.pid,
+            server.version,
+            server.listen.as_deref().map_or_else(|| "a command's".to_owned(), |at| format!("on {at}"))
+        ),
+        None => "Server: none runs".to_owned(),
+    })?;
+    for note in &report.notes {
+        output::foreign(&format!("Note: {note}"))?;
+    }
+    for problem in &report.problems {
+        output::foreign(&format!("Problem: {problem}"))?;
+    }
+    if report.problems.is_empty() { output::line("No problem was found.") } else { Ok(()) }
+}

@@ -1,0 +1,74 @@
+//! The commands, a file for each subject. All but the server's reach the home through its socket.
+
+mod backup;
+mod doctor;
+mod profile;
+mod reference;
+mod session;
+mod talk;
+mod token;
+mod trace;
+mod typing;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::CommandFactory;
+use sb_doors::local::client::Desk;
+
+use crate::args::server::LogForm;
+use crate::args::{Cli, Command};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::reach::Reached;
+use crate::{logs, output, server};
+
+/// Runs the command that was typed.
+pub async fn run(cli: Cli) -> Result<ExitCode> {
+    let environment = Environment::read();
+    let home = |flag| Home::find(flag, &environment);
+    match cli.command {
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "switchboard", &mut script);
+            output::line(String::from_utf8_lossy(&script).trim_end())?;
+        }
+        Command::Reference => output::line(reference::page().trim_end())?,
+        Command::Up(flags) => server::run(&home(cli.home)?, &environment, flags, true).await?,
+        Command::Serve(flags) => server::run(&home(cli.home)?, &environment, flags, false).await?,
+        Command::Doctor { json } => {
+            logs::begin(LogForm::Text, logs::COMMAND);
+            return doctor::run(&home(cli.home)?, &environment, json).await;
+        }
+        command => {
+            logs::begin(LogForm::Text, logs::COMMAND);
+            return at_the_desk(command, &home(cli.home)?, &environment).await;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command that needs the home, and lets go of it afterwards, whatever came of it.
+async fn at_the_desk(command: Command, home: &Home, environment: &Environment) -> Result<ExitCode> {
+    let reached = Reached::open(home, environment).await?;
+    let outcome = desk_command(command, home, &reached.desk).await;
+    let closed = reached.close().await;
+    // The command's own failure is the one to tell.
+    outcome.and(closed).map(|()| ExitCode::SUCCESS)
+}
+
+async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<()> {
+    match command {
+        Command::Talk(talk) => talk::run(talk, home, desk).await,
+        Command::Trace(args) => trace::run(args, desk).await,
+        Command::Continue(args) => session::go_on(args, desk).await,
+        Command::Session { command } => session::run(command, desk).await,
+        Command::Profile { command } => profile::run(command, desk).await,
+        Command::Backup { file, json } => backup::run(&file, json, desk).await,
+        Command::Up(_)
+        | Command::Serve(_)
+        | Command::Doctor { .. }
+        | Command::Completions { .. }
+        | Command::Reference => Ok(()),
+    }
+}

@@ -1,0 +1,247 @@
+//! `profile …`: how agents answer here.
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use sb_doors::local::client::Desk;
+use sb_doors::local::wire::{ProfileInfo, PutProfile};
+use sb_engine::core::rules;
+use sb_engine::model::{Level, ModelRef, Profile, ProfileName, Rule, ToolSet};
+
+use super::token;
+use crate::args::profile::{ProfileCommand, ProfileFlags};
+use crate::usage::usage;
+use crate::{environment, output};
+
+/// Runs a command about profiles.
+pub async fn run(command: ProfileCommand, desk: &Desk) -> Result<()> {
+    match command {
+        ProfileCommand::Add { name, flags, json } => {
+            let mut profile = Profile::gone(ProfileName(name));
+            (profile.autonomy, profile.tools) = (Level::L3, ToolSet::All);
+            if flags.models.is_empty() {
+                return Err(usage(
+                    "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.",
+                ));
+            }
+            let made = put(profile, &flags, true, desk).await?;
+            told(&made, "Added", json)
+        }
+        ProfileCommand::Set { name, flags, json } => {
+            let profile = desk.profile(&name).await?.profile;
+            let made = put(profile, &flags, false, desk).await?;
+            told(&made, "Changed", json)
+        }
+        ProfileCommand::List { json } => list(desk.profiles().await?, json),
+        ProfileCommand::Show { name, json } => {
+            let profile = desk.profile(&name).await?;
+            if json { output::json(&profile) } else { show(&profile) }
+        }
+        ProfileCommand::Remove { name } => {
+            desk.remove_profile(&name).await?;
+            output::line(&format!("Removed the profile {name}, its tokens and its key. Its sessions stay."))
+        }
+        ProfileCommand::Token { command } => token::run(command, desk).await,
+    }
+}
+
+async fn put(mut profile: Profile, flags: &ProfileFlags, new: bool, desk: &Desk) -> Result<ProfileInfo> {
+    apply(&mut profile, flags)?;
+    let api_key = api_key(flags)?;
+    Ok(desk.put_profile(&PutProfile { profile, api_key, new }).await?)
+}
+
+/// Changes what the flags give, and nothing else.
+fn apply(profile: &mut Profile, flags: &ProfileFlags) -> Result<()> {
+    if !flags.models.is_empty() {
+        profile.models = flags.models.iter().map(|m| model(m)).collect::<Result<_>>()?;
+    }
+    if let Some(url) = &flags.base_url {
+        profile.base_url = Some(url.trim().to_owned()).filter(|url| !url.is_empty());
+    }
+    if let Some(text) = &flags.instructions {
+        profile.instructions = instructions(text)?;
+    }
+    if let Some(folder) = &flags.workspace {
+        profile.workspace = workspace(folder)?;
+    }
+    if let Some(tools) = &flags.tools {
+        profile.tools = tool_set(tools);
+    }
+    if let Some(level) = &flags.autonomy {
+        profile.autonomy = level.parse().map_err(|why: String| usage(format!("{why}.")))?;
+    }
+    if !flags.allowed.is_empty() {
+        let given = flags.allowed.iter().filter(|rule| !rule.trim().is_empty());
+        profile.allowed = given.map(|rule| parsed(rule)).collect::<Result<_>>()?;
+    }
+    if let Some(seconds) = flags.deadline {
+        profile.deadline_s = seconds;
+    }
+    Ok(())
+}
+
+fn model(text: &str) -> Result<ModelRef> {
+    let model = text.parse().map_err(|why: String| usage(format!("{why}.")))?;
+    sb_loop::check_model(&model).map_err(usage)?;
+    Ok(model)
+}
+
+fn parsed(rule: &str) -> Result<Rule> {
+    rules::parse(rule).map_err(|why| usage(format!("--allow {rule:?}: {why}")))
+}
+
+/// The text, or what the file says that is named after an `@`.
+fn instructions(text: &str) -> Result<String> {
+    let Some(file) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
+    std::fs::read_to_string(file)
+        .map(|text| text.trim_end().to_owned())
+        .map_err(|why| anyhow!("The instructions in {file} cannot be read: {why}."))
+}
+
+fn workspace(folder: &Path) -> Result<Option<String>> {
+    if folder.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let whole = std::path::absolute(folder)
+        .map_err(|why| usage(format!("{} cannot be a folder: {why}.", folder.display())))?;
+    whole.to_str().map(|path| Some(path.to_owned())).ok_or_else(|| usage("A workspace's path must be text."))
+}
+
+fn tool_set(text: &str) -> ToolSet {
+    match text.trim() {
+        "all" => ToolSet::All,
+        names => ToolSet::Only(
+            names.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+        ),
+    }
+}
+
+/// The profile's own key, from where the flags say; never from the command line, which others can see.
+fn api_key(flags: &ProfileFlags) -> Result<Option<String>> {
+    if let Some(name) = &flags.api_key_env {
+        let key = environment::variable(name);
+        return key.map(Some).ok_or_else(|| anyhow!("{name} is not set, so there is no key to keep."));
+    }
+    if !flags.api_key_stdin {
+        return Ok(None);
+    }
+    let mut key = String::new();
+    let mut input = std::io::stdin();
+    let read = if input.is_terminal() {
+        eprintln!("Paste the key and press Enter:");
+        input.read_line(&mut key)
+    } else {
+        input.read_to_string(&mut key)
+    };
+    read.map_err(|why| anyhow!("The key cannot be read from the input: {why}."))?;
+    let key = key.trim();
+    if key.is_empty() {
+        return Err(anyhow!("The input holds no key."));
+    }
+    Ok(Some(key.to_owned()))
+}
+
+fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
+    if json {
+        return output::json(profile);
+    }
+    output::foreign(&format!(
+        "{what} the profile {}: {} at {}, {}.",
+        profile.profile.name,
+        models(&profile.profile),
+        profile.profile.autonomy,
+        if profile.available_tools.is_empty() {
+            "without tools".to_owned()
+        } else {
+            format!("with {}", profile.available_tools.join(", "))
+        }
+    ))
+}
+
+fn models(profile: &Profile) -> String {
+    profile.models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ")
+}
+
+fn list(profiles: Vec<ProfileInfo>, json: bool) -> Result<()> {
+    if json {
+        return output::json(&profiles);
+    }
+    if profiles.is_empty() {
+        return output::line("There is no profile. `switchboard profile add --help` shows how to make one.");
+    }
+    let mut rows = vec![["profile", "level", "models", "workspace"].map(str::to_owned).to_vec()];
+    rows.extend(profiles.into_iter().map(|p| {
+        let models = models(&p.profile);
+        vec![
+            p.profile.name.0,
+            p.profile.autonomy.to_string(),
+            models,
+            p.profile.workspace.unwrap_or_default(),
+        ]
+    }));
+    output::table(&rows)
+}
+
+fn show(info: &ProfileInfo) -> Result<()> {
+    let profile = &info.profile;
+    let allowed: Vec<String> = profile.allowed.iter().map(rules::shown).collect();
+    let rows = [
+        ("profile", profile.name.0.clone()),
+        ("models", models(profile)),
+        ("base address", profile.base_url.clone().unwrap_or_else(|| "the provider's".to_owned())),
+        (
+            "API key",
+            if info.has_key { "its own, sealed" } else { "the server's environment's, if it needs one" }
+                .to_owned(),
+        ),
+        ("autonomy", profile.autonomy.to_string()),
+        ("tools", info.available_tools.join(", ")),
+        ("allowed unasked", allowed.join(", ")),
+        ("workspace", profile.workspace.clone().unwrap_or_else(|| "none".to_owned())),
+        ("deadline", format!("{} s", profile.deadline_s)),
+        ("instructions", profile.instructions.clone()),
+    ];
+    let shown = rows.into_iter().filter(|(_, value)| !value.is_empty());
+    output::foreign(&shown.map(|(name, value)| format!("{name:16} {value}")).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_given_changes() {
+        let mut profile = Profile::gone("p".into());
+        profile.models = vec!["scripted".parse().expect("a model")];
+        profile.instructions = "Be kind.".into();
+        let flags = ProfileFlags {
+            autonomy: Some("l4".into()),
+            tools: Some("read_file, shell".into()),
+            allowed: vec!["shell(git status:*)".into()],
+            ..ProfileFlags::default()
+        };
+        apply(&mut profile, &flags).expect("well formed");
+        assert_eq!((profile.autonomy, profile.instructions.as_str()), (Level::L4, "Be kind."));
+        assert_eq!(profile.tools, ToolSet::Only(vec!["read_file".into(), "shell".into()]));
+        assert_eq!((profile.models.len(), profile.allowed.len(), profile.workspace.clone()), (1, 1, None));
+        let back =
+            ProfileFlags { allowed: vec![String::new()], tools: Some("all".into()), ..Default::default() };
+        apply(&mut profile, &back).expect("well formed");
+        assert_eq!((profile.allowed.len(), profile.tools), (0, ToolSet::All));
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_before_anything_is_sent() {
+        let flags = |change: fn(&mut ProfileFlags)| {
+            let mut flags = ProfileFlags::default();
+            change(&mut flags);
+            apply(&mut Profile::gone("p".into()), &flags).expect_err("refused").to_string()
+        };
+        assert!(flags(|f| f.autonomy = Some("L9".into())).contains("L1 to L6"));
+        assert!(flags(|f| f.models = vec!["nobody:x".into()]).contains("anthropic"));
+        assert!(flags(|f| f.allowed = vec!["shell".into()]).contains("shell(git status:*)"));
+        assert!(flags(|f| f.instructions = Some("@/nowhere/at/all".into())).contains("/nowhere/at/all"));
+    }
+}

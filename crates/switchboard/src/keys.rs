@@ -1,0 +1,98 @@
+//! [`KeyRing`]: the API keys of providers, from the environment or a profile's own.
+//!
+//! A profile's own key is used for the provider of its first model only, so that a fallback at another
+//! provider is never shown a key that is not its own. Keys are held in memory and read anew when a
+//! profile changes.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use sb_engine::model::{Profile, ProfileName, Secret};
+use sb_engine::store::{Store, secret_name};
+use sb_loop::Keys;
+
+/// What a profile's own key is called among its secrets.
+const API_KEY: &str = "api_key";
+
+/// All keys there are.
+pub struct KeyRing {
+    machine: HashMap<String, Secret>,
+    base_urls: HashMap<String, String>,
+    own: RwLock<HashMap<ProfileName, Own>>,
+}
+
+struct Own {
+    provider: String,
+    key: Secret,
+}
+
+impl KeyRing {
+    /// A ring with the machine's keys and addresses, by provider.
+    pub fn new(machine: HashMap<String, Secret>, base_urls: HashMap<String, String>) -> Self {
+        Self { machine, base_urls, own: RwLock::default() }
+    }
+
+    /// Reads the own keys of all profiles.
+    pub async fn load(&self, store: &Store) -> sb_engine::store::Result<()> {
+        for profile in store.profiles().await? {
+            self.reload(store, &profile.name, Some(&profile)).await;
+        }
+        Ok(())
+    }
+
+    /// Reads one profile's own key anew; none: the profile is gone.
+    pub async fn reload(&self, store: &Store, name: &ProfileName, profile: Option<&Profile>) {
+        let key = match store.secret(&secret_name(name, API_KEY)).await {
+            Ok(key) => key,
+            Err(why) => {
+                tracing::warn!(profile = %name, error = %why, "a profile's own key cannot be opened; set it again");
+                None
+            }
+        };
+        let first = profile.and_then(|p| p.models.first());
+        let own = first.zip(key).map(|(model, key)| Own { provider: model.provider.clone(), key });
+        let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        match own {
+            Some(own) => all.insert(name.clone(), own),
+            None => all.remove(name),
+        };
+    }
+}
+
+impl Keys for KeyRing {
+    fn key(&self, profile: &ProfileName, provider: &str) -> Option<Secret> {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        let own = own.get(profile).filter(|own| own.provider == provider).map(|own| own.key.clone());
+        own.or_else(|| self.machine.get(provider).cloned())
+    }
+    fn base_url(&self, provider: &str) -> Option<String> {
+        self.base_urls.get(provider).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sb_engine::model::Level;
+    use sb_engine::store::Durability;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_profiles_own_key_goes_to_its_first_provider_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path(), Durability::Process).await.expect("a store");
+        let name = ProfileName::from("p");
+        let mut profile = Profile::gone(name.clone());
+        profile.autonomy = Level::L2;
+        profile.models = vec!["anthropic:a".parse().expect("a model"), "openai:b".parse().expect("a model")];
+        store.put_profile(&profile).await.expect("kept");
+        store.put_secret(&secret_name(&name, API_KEY), &Secret::new("own")).await.expect("sealed");
+        let ring = KeyRing::new([("openai".to_owned(), Secret::new("machine"))].into(), HashMap::new());
+        ring.load(&store).await.expect("read");
+        let key = |provider| ring.key(&name, provider).map(|k| k.expose().to_owned());
+        assert_eq!(key("anthropic").as_deref(), Some("own"));
+        assert_eq!(key("openai").as_deref(), Some("machine"));
+        ring.reload(&store, &name, None).await;
+        assert_eq!(key("anthropic"), None);
+    }
+}

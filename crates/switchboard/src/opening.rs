@@ -1,0 +1,45 @@
+//! Opens a home in this process: store, keys, the built-in loop, and the engine over them.
+//!
+//! In two steps, so that whoever opens it can fail for another reason after the lock is taken and
+//! before any work is taken up.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use sb_engine::model::{Clock, Dice};
+use sb_engine::store::{Durability, Store};
+use sb_engine::{Engine, Parts};
+use sb_loop::{LoopContext, LoopHarness};
+use sb_net::{Http, SystemClock, SystemDice};
+
+use crate::agents::House;
+use crate::args::server::Survives;
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::keys::KeyRing;
+
+/// Takes the home for this process. Fails if another one holds it.
+pub async fn store(home: &Home, survives: Survives) -> sb_engine::store::Result<Store> {
+    let durability = match survives {
+        Survives::Power => Durability::Power,
+        Survives::Process => Durability::Process,
+    };
+    Store::open(&home.folder, durability).await
+}
+
+/// The agents of a home, with their keys.
+pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Result<House> {
+    let keys = Arc::new(KeyRing::new(environment.keys.clone(), environment.base_urls.clone()));
+    keys.load(store).await?;
+    let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
+    let context =
+        LoopContext { http, clock: Arc::new(SystemClock), dice: Arc::new(SystemDice), keys: keys.clone() };
+    Ok(House::new(LoopHarness::new(context), keys, store.clone(), &home.folder))
+}
+
+/// Starts the engine: whatever is unfinished in the home is taken up.
+pub async fn engine(home: &Home, environment: &Environment, store: Store, parallel: usize) -> Result<Engine> {
+    let agents = Arc::new(agents(home, environment, &store).await?);
+    let (clock, dice): (Arc<dyn Clock>, Arc<dyn Dice>) = (Arc::new(SystemClock), Arc::new(SystemDice));
+    Ok(Engine::open(Parts { store, agents, clock, dice, parallel }).await?)
+}

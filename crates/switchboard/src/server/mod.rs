@@ -1,0 +1,136 @@
+//! `up` and `serve`: everything of a home, started, served and ended.
+//!
+//! The order of the start is the order of the errors: settings, the home's lock, the port; only then is
+//! work taken up or a profile made. The end takes five seconds at most, and what is unfinished then is
+//! taken up by the next start.
+
+mod care;
+mod first;
+mod lines;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use sb_doors::http::{self, HttpDoor};
+use sb_engine::Engine;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::server::{ServerFlags, Survives};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::settings::Settings;
+use crate::usage::usage;
+use crate::{door, logs, opening, output};
+
+/// Longest that everything open may take to end.
+const CLOSING: Duration = Duration::from_millis(4500);
+
+/// Runs a server until it is told to end. `first`: in a home without a profile one is made.
+pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, first: bool) -> Result<()> {
+    let settings = Settings::find(flags, environment, &home.settings())?;
+    logs::begin(settings.log, logs::SERVER);
+    if let Some(token) = &environment.token {
+        http::check_machine_token(token).map_err(|why| anyhow!("{why}"))?;
+    }
+    http::check_address(settings.listen, settings.behind_proxy).map_err(usage)?;
+    // From here on a signal ends it cleanly, whatever it is at.
+    let mut signals = Signals::new()?;
+    let store = opening::store(home, settings.durability).await?;
+    let listener = listen(settings.listen).await?;
+    if settings.durability == Survives::Process {
+        tracing::warn!(
+            "--durability process: what is accepted survives the end of this process, not a loss of power"
+        );
+    }
+    let address = listener.local_addr()?;
+    let metrics = metrics()?;
+    let engine = opening::engine(home, environment, store, settings.parallel).await?;
+    let closing = CancellationToken::new();
+    let mut serving = serve(home, environment, &engine, listener, metrics, &closing)?;
+    let outcome = async {
+        let made = if first { first::make(home, environment, &settings, &engine).await? } else { None };
+        let profiles = engine.profiles().await?;
+        for said in lines::start(home, environment, address, &profiles, made.as_ref(), first) {
+            // A server goes on also when nobody reads what it prints.
+            drop(output::line(&said));
+        }
+        tokio::select! {
+            Some(ended) = serving.join_next() => ended?.map_err(|why| anyhow!("Serving failed: {why}.")),
+            () = signals.next() => Ok(()),
+        }
+    };
+    let outcome = outcome.await;
+    tracing::info!("closing");
+    closing.cancel();
+    door::remove(home);
+    let all =
+        async { tokio::join!(engine.close(), async { while serving.join_next().await.is_some() {} }).0 };
+    match tokio::time::timeout(CLOSING, all).await {
+        Ok(closed) => closed?,
+        Err(_) => tracing::warn!("what was at work took too long to end; the next start takes it up"),
+    }
+    outcome
+}
+
+/// Begins to serve the public listener and the home's socket, until `closing`.
+fn serve(
+    home: &Home,
+    environment: &Environment,
+    engine: &Engine,
+    listener: TcpListener,
+    metrics: PrometheusHandle,
+    closing: &CancellationToken,
+) -> Result<JoinSet<std::io::Result<()>>> {
+    let mut serving = JoinSet::new();
+    let listen = listener.local_addr()?.to_string();
+    serving.spawn(door::open(home, engine, Some(listen), closing)?);
+    care::begin(engine.clone(), metrics.clone(), closing.clone());
+    let public = http::router(HttpDoor {
+        engine: engine.clone(),
+        machine_token: environment.token.clone(),
+        metrics: Some(metrics),
+        closing: closing.clone(),
+    });
+    serving.spawn(http::serve(listener, public, closing.clone()));
+    Ok(serving)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|why| match why.kind() {
+        std::io::ErrorKind::AddrInUse => anyhow!(
+            "Port {} of {} is in use already. Stop what uses it, or take another with --listen {}:PORT (0 takes any free one).",
+            address.port(),
+            address.ip(),
+            address.ip()
+        ),
+        _ => anyhow!("{address} cannot be listened on: {why}. Choose another address with --listen."),
+    })
+}
+
+/// Begins to collect metrics.
+fn metrics() -> Result<PrometheusHandle> {
+    PrometheusBuilder::new().install_recorder().map_err(|why| anyhow!("Metrics cannot be collected: {why}."))
+}
+
+/// What tells a server to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The other commands: profiles, backup, doctor, and what is typed wrongly.
+
+use crate::world::{World, say};
+
+#[tokio::test]
+async fn what_a_command_changes_holds_at_once_in_the_running_server() {
+    let world = World::new();
+    let server = world.up().await;
+    let made = world
+        .json(&[
+            "profile",
+            "add",
+            "helper",
+            "--model",
+            "scripted",
+            "--model",
+            "scripted:two",
+            "--workspace",
+            "ws",
+            "--tools",
+            "read_file,shell",
+            "--autonomy",
+            "L4",
+            "--allow",
+            "shell(git status:*)",
+            "--instructions",
+            "Be kind.",
+            "--deadline",
+            "30",
+            "--json",
+        ])
+        .await;
+    assert_eq!((made["models"][1].as_str(), made["deadline_s"].as_u64()), (Some("scripted:two"), Some(30)));
+    assert_eq!(made["available_tools"], serde_json::json!(["read_file", "shell"]));
+    assert!(std::path::Path::new(made["workspace"].as_str().expect("a path")).is_absolute());
+    let token = world.json(&["profile", "token", "add", "helper", "--json"]).await;
+    let token = token["token"].as_str().expect("a token");
+    assert_eq!(say(&server.url(), "helper", token, r#"{"text": "Hi"}"#).await.0, 200);
+    let changed = world.json(&["profile", "set", "helper", "--autonomy", "L1", "--json"]).await;
+    assert_eq!(
+        (changed["autonomy"].as_str(), changed["instructions"].as_str()),
+        (Some("L1"), Some("Be kind."))
+    );
+    assert!(world.done(&["profile", "list"]).await.contains("helper"));
+    world.done(&["profile", "remove", "helper"]).await;
+    assert_eq!(say(&server.url(), "helper", token, r#"{"text": "Hi"}"#).await.0, 401);
+    let said = world.refused(&["profile", "show", "helper"], 1).await;
+    assert!(said.contains("helper") && said.contains("profile list"), "{said}");
+}
+
+#[tokio::test]
+async fn a_key_is_read_from_the_input_kept_sealed_and_never_shown() {
+    let world = World::new();
+    let key = "sk-a-key-of-its-own-0123456789";
+    let added = world
+        .typed(
+            &["profile", "add", "p", "--model", "openai:m", "--api-key-stdin", "--json"],
+            &format!("{key}\n"),
+        )
+        .await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let shown = world.done(&["profile", "show", "p", "--json"]).await;
+    assert!(
+        shown.contains("\"has_key\": true") && !shown.contains(key) && !added.out.contains(key),
+        "{shown}"
+    );
+    let database = std::fs::read(world.home().join("switchboard.db")).expect("a database");
+    assert!(!database.windows(key.len()).any(|w| w == key.as_bytes()));
+    assert_eq!(world.run(&["doctor"]).await.code, Some(0));
+    world.done(&["profile", "add", "q", "--model", "openai:m"]).await;
+    let doctor = world.run(&["doctor"]).await;
+    assert_eq!(doctor.code, Some(1));
+    assert!(
+        doctor.out.contains("Profile q has no key") && doctor.out.contains("OPENAI_API_KEY"),
+        "{doctor:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_profile_that_could_not_run_is_refused_with_the_remedy() {
+    let world = World::new();
+    let add = |more: &[&str]| {
+        [&["profile", "add", "p"], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (more, code, says) in [
+        (&[][..], 2, "--model"),
+        (&["--model", "nobody:x"][..], 2, "anthropic, openai, scripted"),
+        (&["--model", "scripted", "--autonomy", "L7"][..], 2, "L1 to L6"),
+        (&["--model", "scripted", "--allow", "shell"][..], 2, "shell(git status:*)"),
+        (&["--model", "scripted", "--workspace", "ws", "--tools", "juggle"][..], 1, "write_file"),
+        (&["--model", "scripted", "--workspace", "/proc/nowhere"][..], 1, "/proc/nowhere"),
+        (&["--model", "scripted", "--base-url", "example.org"][..], 1, "http://"),
+        (&["--model", "scripted", "--deadline", "0"][..], 1, "--deadline"),
+    ] {
+        let said = world.refused(&add(more), code).await;
+        assert!(said.contains(says), "{more:?}: {said}");
+    }
+    let home = world.home().display().to_string();
+    let said = world.refused(&add(&["--model", "scripted", "--workspace", &home]), 1).await;
+    assert!(said.contains("own home"), "{said}");
+    let said = world.refused(&["profile", "add", "No Name", "--model", "scripted"], 1).await;
+    assert!(said.contains("a-z"), "{said}");
+    world.done(&add(&["--model", "scripted"])).await;
+    let said = world.refused(&add(&["--model", "scripted"]), 1).await;
+    assert!(said.contains("already") && said.contains("profile set"), "{said}");
+    assert_eq!(world.json(&["profile", "list", "--json"]).await.as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn what_is_typed_wrongly_ends_with_two_and_says_what_is_right() {
+    let world = World::new();
+    for (args, says) in [
+        (&["fly"][..], "subcommand"),
+        (&["up", "--sideways"][..], "--sideways"),
+        (&["continue", "37702955dda47c36"][..], "--approve"),
+        (&["continue", "37702955dda47c36", "--approve", "--decline", "no"][..], "cannot be used with"),
+        (&["trace", "37702955"][..], "16 hex digits"),
+        (&["up", "--log", "loud"][..], "json"),
+    ] {
+        let said = world.refused(args, 2).await;
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
+    let said = world.refused(&["trace", "0123456789abcdef"], 1).await;
+    assert!(said.contains("0123456789abcdef"), "{said}");
+}
+
+#[tokio::test]
+async fn a_backup_is_whole_and_is_not_written_over() {
+    let world = World::new();
+    let _server = world.up().await;
+    world.typed(&["talk"], "Remember this\n").await;
+    world.done(&["backup", "copy.db"]).await;
+    let copy = world.home().with_file_name("copy.db");
+    assert!(copy.exists());
+    let said = world.refused(&["backup", "copy.db"], 1).await;
+    assert!(said.contains("exists"), "{said}");
+    let restored = World::new();
+    std::fs::create_dir_all(restored.home()).expect("a home");
+    std::fs::copy(copy, restored.home().join("switchboard.db")).expect("copied");
+    let sessions = restored.json(&["session", "list", "--json"]).await;
+    let trace = restored.done(&["trace", sessions[0]["id"].as_str().expect("an id")]).await;
+    assert!(trace.contains("Remember this"), "{trace}");
+}
+
+#[tokio::test]
+async fn doctor_tells_a_healthy_home_from_one_that_is_not() {
+    let world = World::new();
+    let none = world.json(&["doctor", "--json"]).await;
+    assert_eq!((none["problems"].as_array().map(Vec::len), world.home().exists()), (Some(0), false));
+    let server = world.up().await;
+    let running = world.json(&["doctor", "--json"]).await;
+    assert!(server.url().ends_with(running["server"]["listen"].as_str().expect("an address")), "{running}");
+    drop(server);
+    let broken = World::new();
+    std::fs::create_dir_all(broken.home()).expect("a home");
+    std::fs::write(
+        broken.home().join("switchboard.db"),
+        "this is no database at all, only words ".repeat(200),
+    )
+    .expect("a file");
+    let found = broken.run(&["doctor"]).await;
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.out.contains("Problem: "), "{found:?}");
+}
+
+#[tokio::test]
+async fn help_completions_and_reference_need_no_home() {
+    let world = World::new();
+    let help = world.done(&["--help"]).await;
+    assert!(help.contains("Examples:") && !help.contains("reference"), "{help}");
+    assert!(world.done(&["profile", "add", "--help"]).await.contains("--api-key-stdin"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(world.done(&["completions", shell]).await.contains("switchboard"));
+    }
+    let page = world.done(&["reference"]).await;
+    for part in [
+        "### `switchboard profile token add`",
+        "--autonomy LEVEL",
+        "| `behind_proxy` |",
+        "SWITCHBOARD_TOKEN",
+        "`may_not_decide`",
+        "/approve",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!world.home().exists());
+}

@@ -1,0 +1,9 @@
+//! The program as people run it: the real binary, in homes of its own, on free ports.
+
+mod commands;
+mod deciding;
+mod ending;
+mod starting;
+mod terminal;
+mod tokens;
+mod world;
