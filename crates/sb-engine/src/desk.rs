@@ -24,8 +24,8 @@ pub struct SessionView {
     pub pending: Option<Pending>,
     /// The message to follow for what runs or waits now.
     pub following: Option<MessageId>,
-    /// The newest message of its conversation, ended or not.
-    pub newest: MessageId,
+    /// The message that got the session's last answer.
+    pub last: Option<MessageId>,
     pub log: Vec<Entry>,
 }
 
@@ -130,18 +130,39 @@ impl Engine {
             Some(Phase::Parked) => "waiting",
             Some(_) => "running",
         };
+        let current = snapshot.session.as_ref().is_some_and(|s| s.id == id);
+        let at_work = turn.and_then(|t| t.messages.first()).map(|(m, _)| m.id);
+        let next = snapshot.waiting.first().filter(|_| current && snapshot.turn.is_none()).map(|m| m.id);
+        let log = self.store().log(id, Seq(1), Seq(i64::MAX)).await?;
         Ok(SessionView {
-            current: snapshot.session.as_ref().is_some_and(|s| s.id == id),
+            current,
             pending: turn.and_then(|t| t.pending.clone()),
-            following: turn.and_then(|t| t.messages.first()).map(|(m, _)| m.id),
-            newest: snapshot.newest,
-            log: self.store().log(id, Seq(1), Seq(i64::MAX)).await?,
+            following: at_work.or(next),
+            last: self.last_answered(id, snapshot.newest, &log).await?,
+            log,
             choices: snapshot.choices,
             session,
             conversation,
             profile,
             state,
         })
+    }
+
+    /// Whose answer is the session's last: the newest message's, or that of the last words said in it.
+    async fn last_answered(
+        &self,
+        session: SessionId,
+        newest: MessageId,
+        log: &[Entry],
+    ) -> Result<Option<MessageId>> {
+        let ending = self.store().message(newest).await?.and_then(|m| m.ending);
+        if ending.is_some_and(|e| e.session == Some(session) && e.turn.is_some()) {
+            return Ok(Some(newest));
+        }
+        Ok(log.iter().rev().find_map(|e| match &e.record {
+            Record::Said { message, .. } => Some(*message),
+            _ => None,
+        }))
     }
 
     /// The stretch of log that belongs to an ending, for its lines. Where it begins with what came of a

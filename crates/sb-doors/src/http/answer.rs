@@ -10,7 +10,7 @@ use super::Door;
 use super::error::{HttpError, Result};
 use super::files::as_base64;
 use crate::engine::core::lines;
-use crate::model::{EndKind, Ending};
+use crate::model::{EndKind, Ending, SessionId};
 
 /// Bytes of shared files that one answer carries.
 const MOST_SHARED: u64 = 32 * 1024 * 1024;
@@ -62,6 +62,21 @@ pub struct Answer {
     /// The request that waits, as `/approve` and `/decline` take it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+}
+
+impl Answer {
+    /// Of a session in which nothing was said yet.
+    pub(crate) fn empty(conversation: String, session: SessionId) -> Self {
+        Self {
+            conversation,
+            session: Some(session.to_string()),
+            said: String::new(),
+            lines: Vec::new(),
+            files: Vec::new(),
+            state: State::Done,
+            request: None,
+        }
+    }
 }
 
 /// Makes the answer of an ending; a message that was not taken up is an error instead.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 
@@ -16,7 +16,7 @@ use super::body::{self, MessageBody};
 use super::error::{Code, HttpError, Result};
 use super::stream;
 use super::who::{Who, shown_name};
-use super::{Door, answer, files};
+use super::{Door, Segments, answer, files};
 use crate::engine::{Follow, ReplyEvent};
 use crate::model::{ConversationId, Digest, Inbound, Key, Manner, ProfileName, SessionId};
 
@@ -36,7 +36,7 @@ pub(crate) enum Target {
 pub(crate) async fn to_profile(
     State(door): State<Arc<Door>>,
     Extension(who): Extension<Who>,
-    Path(profile): Path<String>,
+    Segments(profile): Segments<String>,
     request: Request,
 ) -> Result<Response> {
     let profile = ProfileName(profile);

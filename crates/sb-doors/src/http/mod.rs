@@ -11,6 +11,7 @@ mod files;
 mod messages;
 mod openapi;
 mod outside;
+mod parts;
 mod serving;
 mod session;
 mod status;
@@ -41,6 +42,7 @@ pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
 pub(crate) use error::Result;
 pub(crate) use messages::{Target, take};
 pub(crate) use outside::envelope;
+pub(crate) use parts::{Parameters, Segments};
 pub(crate) use serving::serve_any;
 pub(crate) use session::find as find_session;
 pub(crate) use who::{Reach, Who};
@@ -124,5 +126,5 @@ pub fn check_address(address: SocketAddr, behind_proxy: bool) -> std::result::Re
 
 /// A moment as JSON carries it.
 pub(crate) fn rfc3339(at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |t| t.to_string())
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |t| format!("{t:.3}"))
 }

@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::answer::Answer;
 use super::error::{Code, HttpError, Result};
 use super::transcript::{self, Line};
 use super::who::{Who, shown_name};
-use super::{Door, rfc3339, stream};
+use super::{Door, Parameters, Segments, rfc3339, stream};
 use crate::engine::{EngineErrorKind, SessionView};
 use crate::model::{Pending, SessionId, Usage};
 
@@ -87,17 +87,17 @@ pub struct SessionQuery {
 pub(crate) async fn show(
     State(door): State<Arc<Door>>,
     Extension(who): Extension<Who>,
-    id: std::result::Result<Path<String>, PathRejection>,
-    query: std::result::Result<Query<SessionQuery>, QueryRejection>,
+    Segments(id): Segments<String>,
+    Parameters(query): Parameters<SessionQuery>,
 ) -> Result<Response> {
-    let view = find(&door, &who, &id.map(|Path(id)| id).unwrap_or_default()).await?;
-    let query = query.map_err(|_| {
-        HttpError::new(Code::BadField, "A session takes one query parameter: stream=true or stream=false.")
-    })?;
+    let view = find(&door, &who, &id).await?;
     if query.stream {
         // What runs or waits; else what was said last, so that whoever went away still gets its end.
-        let follow = door.engine.follow_message(view.following.unwrap_or(view.newest));
-        return stream::respond(door, follow, shown_name(&view.conversation)).await;
+        let shown = shown_name(&view.conversation);
+        return match view.following.or(view.last) {
+            Some(message) => stream::respond(door.clone(), door.engine.follow_message(message), shown).await,
+            None => Ok(stream::only_done(&Answer::empty(shown, view.session.id))),
+        };
     }
     let models = match door.engine.profile(&view.profile).await {
         Ok(profile) => profile.models.iter().map(ToString::to_string).collect(),

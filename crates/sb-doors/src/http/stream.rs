@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::answer::Answer;
 use super::error::{Code, HttpError, Result};
 use super::{Door, answer};
 use crate::engine::{Follow, ReplyEvent};
@@ -60,6 +61,12 @@ pub(crate) async fn respond(door: Arc<Door>, mut follow: Follow, shown: String) 
         return Err(HttpError::refused(ending.refusal, ending.said.clone()));
     }
     Ok(events(Source { door, follow, shown, first, over: false }))
+}
+
+/// A stream of an answer that is there already.
+pub(crate) fn only_done(answer: &Answer) -> Response {
+    let event = Ok::<_, Infallible>(named("done", answer));
+    Sse::new(futures_util::stream::iter([event])).into_response()
 }
 
 /// What a stream is made from.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
@@ -16,7 +16,7 @@ use super::Desk;
 use super::wire::{
     AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
 };
-use crate::http::{Code, HttpError, Result, Target, Who, find_session, rfc3339, take};
+use crate::http::{Code, HttpError, Parameters, Result, Segments, Target, Who, find_session, rfc3339, take};
 use crate::model::{ConversationId, Pending, Profile, ProfileName, Secret, Session, SessionBrief, TokenId};
 
 /// Largest body of a desk route; messages have their own limit.
@@ -39,7 +39,6 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/sessions/{id}/messages", post(say))
         .route("/desk/backup", post(backup))
         .route("/desk/doctor", get(doctor))
-        .layer(DefaultBodyLimit::max(LARGEST))
         .with_state(desk)
 }
 
@@ -55,7 +54,7 @@ async fn profiles(State(desk): Here) -> Result<Json<Vec<ProfileInfo>>> {
     Ok(Json(all))
 }
 
-async fn profile(State(desk): Here, Path(name): Path<String>) -> Result<Json<ProfileInfo>> {
+async fn profile(State(desk): Here, Segments(name): Segments<String>) -> Result<Json<ProfileInfo>> {
     let profile = desk.door.engine.profile(&ProfileName(name)).await?;
     Ok(Json(info(&desk, profile).await?))
 }
@@ -70,7 +69,7 @@ async fn info(desk: &Desk, profile: Profile) -> Result<ProfileInfo> {
 
 async fn put_profile(
     State(desk): Here,
-    Path(name): Path<String>,
+    Segments(name): Segments<String>,
     request: Request,
 ) -> Result<Json<ProfileInfo>> {
     let put: PutProfile = body(request).await?;
@@ -91,7 +90,7 @@ async fn put_profile(
     Ok(Json(info(&desk, put.profile).await?))
 }
 
-async fn remove_profile(State(desk): Here, Path(name): Path<String>) -> Result<StatusCode> {
+async fn remove_profile(State(desk): Here, Segments(name): Segments<String>) -> Result<StatusCode> {
     desk.door.engine.remove_profile(&ProfileName(name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -103,7 +102,7 @@ struct Which {
     most: Option<usize>,
 }
 
-async fn tokens(State(desk): Here, Query(which): Query<Which>) -> Result<Json<Vec<TokenInfo>>> {
+async fn tokens(State(desk): Here, Parameters(which): Parameters<Which>) -> Result<Json<Vec<TokenInfo>>> {
     let profile = which.profile.map(ProfileName);
     if let Some(name) = &profile {
         desk.door.engine.profile(name).await?;
@@ -118,7 +117,11 @@ async fn tokens(State(desk): Here, Query(which): Query<Which>) -> Result<Json<Ve
     Ok(Json(shown.collect()))
 }
 
-async fn add_token(State(desk): Here, Path(name): Path<String>, request: Request) -> Result<Json<NewToken>> {
+async fn add_token(
+    State(desk): Here,
+    Segments(name): Segments<String>,
+    request: Request,
+) -> Result<Json<NewToken>> {
     let add: AddToken = body(request).await?;
     let (record, secret) = desk.door.engine.add_token(&ProfileName(name), add.approve).await?;
     Ok(Json(NewToken {
@@ -132,12 +135,15 @@ async fn add_token(State(desk): Here, Path(name): Path<String>, request: Request
     }))
 }
 
-async fn remove_token(State(desk): Here, Path((name, id)): Path<(String, String)>) -> Result<StatusCode> {
+async fn remove_token(
+    State(desk): Here,
+    Segments((name, id)): Segments<(String, String)>,
+) -> Result<StatusCode> {
     desk.door.engine.remove_token(&ProfileName(name), &TokenId(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn sessions(State(desk): Here, Query(which): Query<Which>) -> Result<Json<Vec<SessionInfo>>> {
+async fn sessions(State(desk): Here, Parameters(which): Parameters<Which>) -> Result<Json<Vec<SessionInfo>>> {
     let profile = which.profile.map(ProfileName);
     let most = which.most.unwrap_or(SESSIONS).min(MOST_SESSIONS);
     let all = desk.door.engine.sessions(profile.as_ref(), most).await?;
@@ -161,7 +167,7 @@ fn brief(session: SessionBrief) -> SessionInfo {
 async fn trace(
     State(desk): Here,
     Extension(who): Extension<Who>,
-    Path(id): Path<String>,
+    Segments(id): Segments<String>,
 ) -> Result<Json<Trace>> {
     let view = find_session(&desk.door, &who, &id).await?;
     let last_active = view.log.last().map_or(view.session.began, |entry| entry.at);
@@ -205,7 +211,7 @@ fn waiting(pending: Pending) -> serde_json::Value {
 async fn say(
     State(desk): Here,
     Extension(who): Extension<Who>,
-    Path(id): Path<String>,
+    Segments(id): Segments<String>,
     request: Request,
 ) -> Result<Response> {
     let view = find_session(&desk.door, &who, &id).await?;

@@ -1,1 +1,57 @@
-//! Soon.
+//! The end of a server: streams are told, requests are told, and it is over in time.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::server::{MACHINE, Server, reply};
+
+#[tokio::test]
+async fn a_closing_server_ends_its_streams_and_itself_in_time() {
+    let server = Server::start().await;
+    let mut stream = server.stream(MACHINE, json!({"text": "!stream 1000 20", "conversation": "a"})).await;
+    stream.await_event("delta").await;
+    let whole = server.post(MACHINE, json!({"text": "!wait 600", "conversation": "b"}));
+    let whole = tokio::spawn(reply(whole));
+    while server.app.engine.sessions(None, 10).await.unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    server.closing.cancel();
+    assert_eq!(stream.await_event("error").await["code"], "closing");
+    let told = whole.await.unwrap();
+    told.is_error(503, "closing");
+    assert!(told.headers.contains_key("retry-after"));
+    let over = tokio::time::timeout(Duration::from_secs(5), server.serving).await;
+    over.expect("ended within five seconds").unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_message_cut_off_by_closing_is_answered_after_the_next_start() {
+    let server = Server::start().await;
+    let keyed = |server: &Server| {
+        let body = json!({"text": "!wait 0.2\n!say At last.", "conversation": "a"});
+        server.post(MACHINE, body).header("idempotency-key", "once")
+    };
+    let cut = tokio::spawn(reply(keyed(&server)));
+    while server.app.engine.sessions(None, 10).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    server.closing.cancel();
+    cut.await.unwrap().is_error(503, "closing");
+    let server = Server::over(server.app.reopen().await).await;
+    let answer = reply(keyed(&server)).await.is_ok();
+    assert!(answer.said().starts_with("I was restarted while I worked on this"), "{}", answer.said());
+    assert!(answer.said().ends_with("At last."));
+}
+
+#[tokio::test]
+async fn readiness_ends_with_the_engine_and_health_does_not() {
+    let server = Server::start().await;
+    reply(server.request(Method::GET, "/readyz")).await.is_ok();
+    server.app.engine.close().await.unwrap();
+    reply(server.request(Method::GET, "/readyz")).await.is_error(503, "closing");
+    reply(server.request(Method::GET, "/healthz")).await.is_ok();
+    let refused = server.say(MACHINE, json!({"text": "hi"})).await;
+    refused.is_error(503, "closing");
+}
