@@ -45,11 +45,15 @@ pub enum Command {
     #[command(after_help = UP)]
     Up(ServerFlags),
     /// Start the server alone, for profiles that are there already
+    #[command(after_help = SERVE)]
     Serve(ServerFlags),
     /// Talk to an agent here in the terminal
     #[command(after_help = TALK)]
     Talk(Talk),
     /// Show everything that happened in a session, in order, with who decided what
+    #[command(
+        after_help = "Examples:\n  switchboard trace 37702955dda47c36\n  switchboard trace 37702955dda47c36 --json | less"
+    )]
     Trace(Trace),
     /// Go on with a session: decide the call it waits on, or say something
     #[command(after_help = CONTINUE)]
@@ -73,14 +77,21 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Look the home over: its data, its files, its profiles; exit code 1 if something is wrong
+    /// Look the home over: its data, its files, its profiles
+    #[command(
+        after_help = "The exit code is 1 if something is wrong, and each problem says what to do about it."
+    )]
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print a shell's completions, such as: switchboard completions bash > ~/.bash_completion.d/switchboard
-    Completions { shell: clap_complete::Shell },
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
     /// Print the reference of all commands, flags and settings, as Markdown
     #[command(hide = true)]
     Reference,
@@ -95,9 +106,21 @@ Examples:
   switchboard up
   OPENAI_API_KEY=… SWITCHBOARD_MODEL=openai:gpt-6 switchboard up --listen 127.0.0.1:9000";
 
+const SERVE: &str = "\
+Settings come from <home>/switchboard.toml, then the environment, then these flags.
+
+Examples:
+  switchboard serve --listen 127.0.0.1:8791
+  SWITCHBOARD_TOKEN=… switchboard serve --log json --parallel 16";
+
 const TALK: &str = "\
 On a terminal: Ctrl-C stops the agent, a second one leaves; Ctrl-D leaves; /help lists the commands of
-a conversation. With no terminal on its input it takes a message a line and ends with the input.";
+a conversation. With no terminal on its input it takes a message a line and ends with the input.
+
+Examples:
+  switchboard talk
+  switchboard talk helper --conversation garden
+  printf 'Hello\\n/status\\n' | switchboard talk";
 
 /// `talk`.
 #[derive(Debug, Args)]
@@ -127,6 +150,7 @@ Examples:
 
 /// `continue`.
 #[derive(Debug, Args)]
+#[command(override_usage = "switchboard continue <SESSION> <--approve | --decline WHY | TEXT>")]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["approve", "decline", "text"])))]
 pub struct Continue {
     /// A session's id, or the id of an answer (chatcmpl-…)
@@ -148,6 +172,9 @@ pub struct Continue {
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
     /// List sessions, the last active first
+    #[command(
+        after_help = "Examples:\n  switchboard session list\n  switchboard session list --profile helper --most 5 --json"
+    )]
     List {
         /// Only those of this profile
         #[arg(long)]
@@ -160,6 +187,11 @@ pub enum SessionCommand {
         json: bool,
     },
 }
+
+const COMPLETIONS: &str = "\
+Examples:
+  switchboard completions bash > ~/.local/share/bash-completion/completions/switchboard
+  switchboard completions fish > ~/.config/fish/completions/switchboard.fish";
 
 const BACKUP: &str = "\
 To go back to it: make a folder with the file as switchboard.db and FILE.blobs as blobs, and name it in

@@ -18,6 +18,18 @@ Examples:
   switchboard profile add coder --model openai:gpt-6 --instructions @coder.md --autonomy L4 \\
       --allow 'shell(git status:*)' --api-key-stdin < key.txt";
 
+const SET: &str = "\
+Examples:
+  switchboard profile set helper --autonomy L4 --allow 'shell(git status:*)' --allow 'write_file(notes:*)'
+  switchboard profile set helper --model openai:gpt-6 --model anthropic:claude-sonnet-5-5
+  switchboard profile set helper --tools all --allow ''";
+
+const TOKEN: &str = "\
+Examples:
+  switchboard profile token add helper             for an app: may talk
+  switchboard profile token add helper --approve   for a person: may approve and decline too
+  switchboard profile token add helper --json      {\"token\": \"sb_…\", \"id\": …}";
+
 /// `profile …`.
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
@@ -46,6 +58,7 @@ pub enum ProfileCommand {
         json: bool,
     },
     /// Change a profile: only what is given changes, and it holds from the next turn
+    #[command(after_help = SET)]
     Set {
         name: String,
         #[command(flatten)]
@@ -103,6 +116,7 @@ pub struct ProfileFlags {
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Make a token; it is shown this once
+    #[command(after_help = TOKEN)]
     Add {
         profile: String,
         /// It may approve and decline too, not only talk

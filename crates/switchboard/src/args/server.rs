@@ -24,7 +24,7 @@ pub struct ServerFlags {
     /// A proxy that speaks TLS stands in front, so another address than loopback may be listened on
     #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
     pub behind_proxy: Option<bool>,
-    /// The model of the first profile, as provider:id [environment: SWITCHBOARD_MODEL; default: the
+    /// The model of the first profile, where `up` makes one, as provider:id [environment: SWITCHBOARD_MODEL; default: the
     /// provider's own choice]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,

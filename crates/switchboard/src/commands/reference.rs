@@ -43,7 +43,7 @@ fn command(page: &mut String, of: &Command, path: &str) {
     let usage = of.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
     let _ = write!(page, "\n### `{path}`\n\n{}\n\n```text\n{usage}\n```\n", sentence(&about));
-    let shown: Vec<&Arg> = of.get_arguments().filter(|a| !a.is_hide_set() && shows(a)).collect();
+    let shown: Vec<&Arg> = of.get_arguments().filter(|a| shows(a, path)).collect();
     if !shown.is_empty() {
         page.push_str("\n| | |\n|---|---|\n");
         shown.into_iter().for_each(|arg| row(page, &spelled(arg), arg));
@@ -57,8 +57,9 @@ fn command(page: &mut String, of: &Command, path: &str) {
 }
 
 /// Flags that every command has are not repeated.
-fn shows(arg: &Arg) -> bool {
-    !matches!(arg.get_id().as_str(), "help" | "version")
+fn shows(arg: &Arg, path: &str) -> bool {
+    let everywhere = arg.is_global_set() && path.contains(' ');
+    !arg.is_hide_set() && !everywhere && !matches!(arg.get_id().as_str(), "help" | "version")
 }
 
 fn row(page: &mut String, name: &str, arg: &Arg) {
@@ -67,8 +68,11 @@ fn row(page: &mut String, name: &str, arg: &Arg) {
         arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
     let flag = matches!(values.join(" ").as_str(), "`true` `false`");
     let choice = if values.is_empty() || flag { String::new() } else { format!(" ({})", values.join(", ")) };
-    let _ =
-        writeln!(page, "| `{name}` | {}{choice} |", sentence(&help).replace('|', "\\|").replace('\n', " "));
+    let _ = writeln!(
+        page,
+        "| `{name}` | {}{choice} |",
+        sentence(&help).replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
+    );
 }
 
 fn spelled(arg: &Arg) -> String {

@@ -76,7 +76,6 @@ pub fn id(typed: &str) -> Result<&str> {
 mod tests {
     use super::*;
 
-    /// Holds: H-19.
     #[test]
     fn the_ids_that_answers_carry_name_their_session() {
         assert_eq!(id("37702955dda47c36").expect("an id"), "37702955dda47c36");

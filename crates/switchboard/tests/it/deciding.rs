@@ -14,7 +14,7 @@ async fn waiting_session(world: &World) -> String {
     session
 }
 
-/// Holds: H-18.
+/// Holds: H-18, H-19.
 #[tokio::test]
 async fn a_call_is_approved_from_the_command_line_and_the_trace_says_by_whom() {
     let world = World::new();

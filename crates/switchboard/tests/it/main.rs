@@ -3,6 +3,7 @@
 mod commands;
 mod deciding;
 mod ending;
+mod reaching;
 mod starting;
 mod terminal;
 mod tokens;

@@ -116,6 +116,26 @@ async fn ctrl_c_stops_the_turn_and_a_second_one_leaves() {
     assert!(talk.end().await.success());
 }
 
+#[tokio::test]
+async fn a_question_that_was_left_waits_and_is_asked_again() {
+    let world = World::new();
+    let _server = world.up().await;
+    let mut talk = Terminal::open(&world, &["talk"]);
+    talk.until("> ").await;
+    talk.types("!tool shell {\"command\": \"echo done\"}\r");
+    talk.until("[a]lways: ").await;
+    talk.types("\u{4}");
+    talk.until("switchboard continue").await;
+    assert!(talk.end().await.success());
+    let mut talk = Terminal::open(&world, &["talk"]);
+    talk.until("> ").await;
+    talk.types("Are you there?\r");
+    let seen = talk.until("[a]lways: ").await;
+    assert!(seen.contains("shell {\"command\":\"echo done\"}"), "{seen}");
+    talk.types("a\r");
+    talk.until("done").await;
+}
+
 /// A talk at a terminal of its own.
 struct Terminal {
     child: Child,
