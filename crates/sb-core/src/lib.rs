@@ -17,7 +17,7 @@ mod view;
 pub use apply::apply;
 pub use conversation::{Context, Conversation, Effect, Input, Outcome, Seen, Show};
 pub use permit::{Standing, permit};
-pub use reply::{failure_card, waiting_line};
+pub use reply::{failure_card, said_from, waiting_line};
 pub use sb_model as model;
 pub use slots::Slots;
 pub use view::view;

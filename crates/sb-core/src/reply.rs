@@ -58,6 +58,11 @@ pub(crate) fn files(pieces: &[Piece], from: Seq) -> Vec<Attachment> {
     pieces.iter().filter_map(file).collect()
 }
 
+/// The words of a reply from `from` on, as its stretch of the log has them.
+pub fn said_from(entries: &[Entry], from: Seq) -> String {
+    words(&pieces(entries), from)
+}
+
 /// What a person reads while a request waits: the call, why it is asked, and its id.
 pub fn waiting_line(pending: &Pending) -> String {
     format!(

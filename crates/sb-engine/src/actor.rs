@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use sb_core::commands::Command;
-use sb_core::model::{ConversationId, Message, MessageId, Phase, Profile, ProfileName, Snapshot, TurnId};
+use sb_core::model::text::add_paragraph;
+use sb_core::model::{
+    ConversationId, Ending, Message, MessageId, Phase, Profile, ProfileName, Snapshot, TurnId,
+};
 use sb_core::{Context, Conversation, Effect, Input, Seen, Show};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, Version};
@@ -152,8 +155,7 @@ impl Actor {
                 }
                 let arrival = self.arrival(now, *message).await?;
                 self.step(now, arrival).await?;
-                self.catch_up(now, id);
-                Ok(())
+                self.catch_up(now, id).await
             }
             Mail::Wake => Ok(()),
             Mail::Granted if self.place == Place::Asked => {
@@ -166,7 +168,8 @@ impl Actor {
             }
             Mail::Prepared(message, lines) => self.step(now, Input::Prepared(message, lines)).await,
             Mail::Follow(message, answer) => {
-                let _ = answer.send(self.followed(now, message));
+                let live = self.followed(now, message).await?;
+                let _ = answer.send(live);
                 Ok(())
             }
         }
@@ -313,11 +316,12 @@ impl Actor {
 
     /// A message that woke us was read from the store and dealt with before its mail came, so what was
     /// shown of it had nobody to show it to.
-    fn catch_up(&mut self, now: &Loaded, message: MessageId) {
-        let Some(live) = self.lives.get(&message) else { return };
+    async fn catch_up(&mut self, now: &Loaded, message: MessageId) -> Result<()> {
+        let standing = self.standing(now, message).await?;
+        let Some(live) = self.lives.get(&message) else { return Ok(()) };
         let state = now.conversation.state();
         let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
-        if let Some(ending) = now.conversation.stands(message) {
+        if let Some(ending) = standing {
             live.send_modify(|l| {
                 l.session = ending.session;
                 l.ending = Some(ending);
@@ -332,22 +336,39 @@ impl Actor {
             // It has its ending: whoever follows finds it in the store.
             self.lives.remove(&message);
         }
+        Ok(())
+    }
+
+    /// How a message of a turn that waits for a person stands, with the words so far: they are in the
+    /// log, since a parked turn keeps nothing in memory.
+    async fn standing(&self, now: &Loaded, message: MessageId) -> Result<Option<Ending>> {
+        let Some(mut ending) = now.conversation.stands(message) else { return Ok(None) };
+        if let (Some(session), true) = (ending.session, ending.from <= ending.to) {
+            let mut log = self.engine.inner().store.log(session, ending.from, ending.to).await?;
+            log.retain(|entry| entry.turn == ending.turn);
+            let mut said = sb_core::said_from(&log, ending.from);
+            if !ending.said.starts_with(&said) {
+                add_paragraph(&mut said, &ending.said);
+                ending.said = said;
+            }
+        }
+        Ok(Some(ending))
     }
 
     /// A receiver for somebody who begins to follow now; `None` if the message is not ours any more.
-    fn followed(&mut self, now: &Loaded, message: MessageId) -> Option<watch::Receiver<Live>> {
+    async fn followed(&mut self, now: &Loaded, message: MessageId) -> Result<Option<watch::Receiver<Live>>> {
         let state = now.conversation.state();
         let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
         if turn.is_none() && !state.waiting.iter().any(|m| m.id == message) {
-            return None;
+            return Ok(None);
         }
-        if let Some(ending) = now.conversation.stands(message) {
+        if let Some(ending) = self.standing(now, message).await? {
             let (shows, live) = watch::channel(Live::default());
             shows.send_modify(|l| {
                 l.session = ending.session;
                 l.ending = Some(ending);
             });
-            return Some(live);
+            return Ok(Some(live));
         }
         let shows = self.lives.entry(message).or_insert_with(|| watch::channel(Live::default()).0);
         if let Some(turn) = turn.filter(|t| t.phase != Phase::Parked)
@@ -356,7 +377,7 @@ impl Actor {
             let so_far = now.conversation.so_far(message);
             shows.send_modify(|l| l.began(turn.session, &so_far));
         }
-        Some(shows.subscribe())
+        Ok(Some(shows.subscribe()))
     }
 
     fn give_place_back(&mut self) {

@@ -90,7 +90,19 @@ impl Engine {
 
     /// Takes one message: durable once this returns. A known key gives the first message's receipt.
     /// Errors: no such profile, another body under the key, too much waiting, a full disk, closing.
+    /// Dropping this future takes nothing back.
     pub async fn submit(&self, inbound: Inbound) -> Result<Submitted> {
+        let engine = self.clone();
+        // On a task of its own: a client that goes away between the commit and the mail would else
+        // leave a taken message that nobody wakes for.
+        let taking = tokio::spawn(async move { engine.take(inbound).await });
+        taking.await.unwrap_or_else(|why| {
+            tracing::error!(error = %why, "taking a message failed");
+            Err(EngineError::new(EngineErrorKind::Store, "The message could not be taken. Send it again."))
+        })
+    }
+
+    async fn take(&self, inbound: Inbound) -> Result<Submitted> {
         if self.is_closing() {
             return Err(EngineError::new(
                 EngineErrorKind::Closing,

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::error::{Code, HttpError, Result};
 use super::files::FileIn;
@@ -24,45 +24,57 @@ pub const LARGEST_BODY: usize = 32 * 1024 * 1024;
 pub const LONGEST_CONVERSATION: usize = 256;
 /// Bodies up to this size are read whatever else is going on.
 const SMALL_BODY: usize = 256 * 1024;
-const BODY_WITHIN: Duration = Duration::from_secs(60);
+/// A body's next piece comes within this, all of it within the other.
+const PIECE_WITHIN: Duration = Duration::from_secs(30);
+const BODY_WITHIN: Duration = Duration::from_secs(300);
 /// How long a body that is too large is read on, so that its sender hears why.
 const READ_ON_FOR: Duration = Duration::from_secs(5);
 
-/// Reads a body. `large` bounds how many large ones are in memory at once.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, large: &Semaphore) -> Result<Bytes> {
-    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let reading = collect(declared.unwrap_or(0), body, large);
-    match tokio::time::timeout(BODY_WITHIN, reading).await {
-        Ok(read) => read,
-        Err(_) => Err(HttpError::new(
-            Code::SlowBody,
-            "The body did not arrive within 60 seconds. Send it again, or send less at once.",
-        )),
-    }
+/// A body that was read, and the place it holds among the large ones.
+pub(crate) struct Held<'a> {
+    pub bytes: Bytes,
+    _place: Option<SemaphorePermit<'a>>,
 }
 
-async fn collect(declared: usize, body: Body, large: &Semaphore) -> Result<Bytes> {
+/// Reads a body. `large` bounds how many large ones are in memory at once.
+pub(crate) async fn read<'a>(headers: &HeaderMap, body: Body, large: &'a Semaphore) -> Result<Held<'a>> {
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let declared = declared.unwrap_or(0);
+    if declared > LARGEST_BODY && headers.contains_key(header::EXPECT) {
+        // The sender waits for a word before it sends any of it.
+        return Err(too_large());
+    }
+    let reading = collect(declared, body, large);
+    tokio::time::timeout(BODY_WITHIN, reading).await.unwrap_or_else(|_| Err(slow()))
+}
+
+async fn collect<'a>(declared: usize, body: Body, large: &'a Semaphore) -> Result<Held<'a>> {
     let mut pieces = body.into_data_stream();
     let mut read = Vec::with_capacity(declared.min(SMALL_BODY));
     let mut place = None;
-    while let Some(piece) = pieces.next().await {
+    while let Some(piece) = tokio::time::timeout(PIECE_WITHIN, pieces.next()).await.map_err(|_| slow())? {
         let piece = piece.map_err(|_| HttpError::new(Code::NotJson, "The body broke off. Send it again."))?;
         let size = read.len() + piece.len();
         if size > LARGEST_BODY || declared > LARGEST_BODY {
             drop(read);
             read_on(&mut pieces).await;
-            return Err(HttpError::new(
-                Code::TooLarge,
-                "The body is larger than 32 MB, its files included. Send less at once.",
-            ));
+            return Err(too_large());
         }
         if size > SMALL_BODY && place.is_none() {
             // The semaphore is never closed; were it, the body would only go uncounted.
-            place = Some(large.acquire().await.ok());
+            place = large.acquire().await.ok();
         }
         read.extend_from_slice(&piece);
     }
-    Ok(read.into())
+    Ok(Held { bytes: read.into(), _place: place })
+}
+
+fn too_large() -> HttpError {
+    HttpError::new(Code::TooLarge, "The body is larger than 32 MB, its files included. Send less at once.")
+}
+
+fn slow() -> HttpError {
+    HttpError::new(Code::SlowBody, "The body did not arrive in time. Send it again, or send less at once.")
 }
 
 /// Reads on without keeping anything: closing at once would cut off the answer.

@@ -70,7 +70,7 @@ codes! {
     UnknownSession "unknown_session" 404 "There is no such session.";
     Unknown "unknown" 404 "What a command names does not exist.";
     WrongMethod "wrong_method" 405 "The address takes other methods; see the header Allow.";
-    SlowBody "slow_body" 408 "The body did not arrive within a minute.";
+    SlowBody "slow_body" 408 "The body stood still for 30 seconds, or took over five minutes.";
     Busy "busy" 409 "The agent is at work, and this cannot be done meanwhile.";
     NotWaiting "not_waiting" 409 "The request named is not the one that waits, or none waits.";
     Waiting "waiting" 409 "A request waits for a person, and this cannot be done meanwhile.";

@@ -53,10 +53,16 @@ pub(crate) async fn take(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Response> {
+    if !door.is_open() {
+        return Err(HttpError::new(
+            Code::Closing,
+            "The server is closing; nothing was taken. Send it again soon.",
+        ));
+    }
     let key = idempotency_key(headers)?;
-    let bytes = body::read(headers, body, &door.large_bodies).await?;
+    let held = body::read(headers, body, &door.large_bodies).await?;
     let named = matches!(target, Target::Profile(_));
-    let message = MessageBody::read(&bytes, named, who.types)?;
+    let message = MessageBody::read(&held.bytes, named, who.types)?;
     let checked = files::check(&message.files)?;
     let (conversation, profile, session) = match target {
         Target::Profile(profile) => {
@@ -68,7 +74,7 @@ pub(crate) async fn take(
     let inbound = Inbound {
         key: key.map(|key| Key {
             text: format!("http:{}:{profile}:{key}", who.principal.0),
-            body: body_digest(&bytes, session),
+            body: body_digest(&held.bytes, session),
             kept_ms: KEY_KEPT_MS,
         }),
         conversation,
@@ -86,7 +92,7 @@ pub(crate) async fn take(
             names_writers: false,
         },
     };
-    drop(bytes);
+    drop(held);
     let submitted = door.engine.submit(inbound).await?;
     let follow = door.engine.follow(submitted.receipt);
     match streams {

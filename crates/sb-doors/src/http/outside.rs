@@ -62,3 +62,47 @@ fn is_same_origin(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let from = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, host)| host);
     origins.next().is_none() && from.is_some() && from == host
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn breaks() -> Response {
+        panic!("as a test wants it")
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_an_error_in_json() {
+        let router = envelope(Router::new().route("/", get(breaks)));
+        let answer = router.oneshot(Request::new(Body::empty())).await.expect("an answer");
+        assert_eq!(answer.status(), 500);
+        let body = axum::body::to_bytes(answer.into_body(), 1000).await.expect("a body");
+        assert!(String::from_utf8_lossy(&body).contains("\"code\":\"internal\""));
+    }
+
+    #[test]
+    fn an_origin_is_the_hosts_own_or_refused() {
+        let case = |origin: &str, host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ORIGIN, origin.parse().expect("a value"));
+            headers.insert(header::HOST, host.parse().expect("a value"));
+            is_same_origin(&headers, None)
+        };
+        assert!(case("http://127.0.0.1:8790", "127.0.0.1:8790"));
+        assert!(case("https://agents.example", "agents.example"));
+        for (origin, host) in [
+            ("http://127.0.0.1:8791", "127.0.0.1:8790"),
+            ("http://localhost:8790", "127.0.0.1:8790"),
+            ("null", "127.0.0.1:8790"),
+            ("http://evil.example/127.0.0.1:8790", "127.0.0.1:8790"),
+            ("127.0.0.1:8790", "127.0.0.1:8790"),
+        ] {
+            assert!(!case(origin, host), "{origin}");
+        }
+        assert!(is_same_origin(&HeaderMap::new(), None));
+    }
+}

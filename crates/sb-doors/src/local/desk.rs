@@ -16,6 +16,7 @@ use super::Desk;
 use super::wire::{
     AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
 };
+use crate::engine::{EngineError, EngineErrorKind};
 use crate::http::{Code, HttpError, Parameters, Result, Segments, Target, Who, find_session, rfc3339, take};
 use crate::model::{ConversationId, Pending, Profile, ProfileName, Secret, Session, SessionBrief, TokenId};
 
@@ -86,13 +87,23 @@ async fn put_profile(
         ));
     }
     let key = put.api_key.filter(|key| !key.trim().is_empty()).map(Secret::new);
-    desk.door.engine.put_profile(put.profile.clone(), key).await?;
+    let (engine, profile) = (desk.door.engine.clone(), put.profile.clone());
+    whole(async move { engine.put_profile(profile, key).await }).await?;
     Ok(Json(info(&desk, put.profile).await?))
 }
 
 async fn remove_profile(State(desk): Here, Segments(name): Segments<String>) -> Result<StatusCode> {
-    desk.door.engine.remove_profile(&ProfileName(name)).await?;
+    let engine = desk.door.engine.clone();
+    whole(async move { engine.remove_profile(&ProfileName(name)).await }).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Does a change to its end, also where the command that asked for it was ended meanwhile.
+async fn whole(
+    change: impl Future<Output = std::result::Result<(), EngineError>> + Send + 'static,
+) -> Result<()> {
+    let done = tokio::spawn(change).await;
+    Ok(done.map_err(|_| HttpError::new(Code::Internal, "The change failed. The server's log says more."))??)
 }
 
 #[derive(Deserialize)]
@@ -226,9 +237,9 @@ async fn backup(State(desk): Here, request: Request) -> Result<Json<Backup>> {
     if !to.is_absolute() {
         return Err(HttpError::new(Code::BadField, "\"to\" must be an absolute path."));
     }
-    desk.door.engine.backup(&to).await.map_err(|e| {
-        tracing::warn!(error = %e, "the backup could not be made");
-        HttpError::new(Code::Bad, format!("The backup could not be made: {e}."))
+    desk.door.engine.backup(&to).await.map_err(|e| match e.kind {
+        EngineErrorKind::DiskFull => e.into(),
+        _ => HttpError::new(Code::Bad, format!("No backup was made: {}.", e.said.trim_end_matches('.'))),
     })?;
     Ok(Json(backup))
 }

@@ -77,12 +77,14 @@ async fn a_refusal_is_repeated_under_its_key_too() {
 #[tokio::test]
 async fn a_waiting_answer_becomes_the_whole_one_once_it_was_decided() {
     let server = Server::start().await;
-    let body = json!({"text": "!tool write_file {}\n!say Done.", "conversation": "ops"});
+    let body = json!({"text": "!say First.\n!tool write_file {}\n!say Done.", "conversation": "ops"});
     let asked = keyed(&server, MACHINE, "k1", body.clone()).await.is_ok();
     assert_eq!(asked.json["state"], "waiting");
     let again = keyed(&server, MACHINE, "k1", body.clone()).await.is_ok();
-    assert_eq!(asked.json["request"], again.json["request"]);
+    assert_eq!(asked.json, again.json);
+    let server = Server::over(server.app.reopen().await).await;
+    assert_eq!(asked.json, keyed(&server, MACHINE, "k1", body.clone()).await.is_ok().json);
     server.say(MACHINE, json!({"text": "/approve", "conversation": "ops"})).await.is_ok();
     let whole = keyed(&server, MACHINE, "k1", body).await.is_ok();
-    assert_eq!((whole.said(), &whole.json["state"]), ("Done.", &json!("done")));
+    assert_eq!((whole.said(), &whole.json["state"]), ("First.\n\nDone.", &json!("done")));
 }

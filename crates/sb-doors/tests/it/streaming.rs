@@ -119,3 +119,37 @@ async fn a_client_that_cuts_an_unstreamed_request_does_not_stop_the_turn() {
     let shown = server.until(session, |s| s["state"] == "idle").await;
     assert!(shown["transcript"].to_string().contains("word10"), "{shown}");
 }
+
+#[tokio::test]
+async fn a_request_cut_off_while_its_message_is_taken_is_answered_all_the_same() {
+    use futures_util::FutureExt;
+    use sb_doors::model::{Busy, ConversationId, Inbound, Manner, Principal, Rights};
+    let app = sb_testkit::app::TestApp::new().await;
+    let profile = "assistant".into();
+    let inbound = Inbound {
+        conversation: ConversationId::new("http", &profile, "ops"),
+        profile,
+        session: None,
+        key: None,
+        from: Principal("http:machine".to_owned()),
+        rights: Rights::ALL,
+        text: "!say All the same.".to_owned(),
+        files: Vec::new(),
+        manner: Manner {
+            busy: Busy::Queue,
+            debounce_ms: 0,
+            commands_wait: false,
+            stop_words: false,
+            names_writers: false,
+        },
+    };
+    // Begun, and dropped at its first pause.
+    assert!(app.engine.submit(inbound).now_or_never().is_none());
+    for _ in 0..10_000 {
+        if app.engine.sessions(None, 1).await.unwrap().iter().any(|s| s.usage.turns == 1) {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("nobody answered");
+}
