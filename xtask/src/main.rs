@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::task::{docs, fuzz, interop, requirements, test, transcript};
+use xtask::task::{docs, fuzz, interop, requirements, soak, test, transcript};
 
 /// The project's own tasks.
 #[derive(Parser)]
@@ -38,6 +38,14 @@ enum Task {
     Transcript,
     /// Runs the official model SDKs, as clients, against the stand-in model servers.
     Interop,
+    /// Kills the program under load, many times, and judges what it answered by its clients' own record.
+    Soak {
+        #[arg(long, default_value_t = 200)]
+        kills: u32,
+        /// The moments of the kills follow from it.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Fuzzes the parsers of outside input; all targets, or the one named.
     Fuzz {
         /// A file of fuzz/fuzz_targets, without its ending.
@@ -55,6 +63,7 @@ fn main() -> Result<()> {
         Task::Docs { check } => docs::run(check),
         Task::Transcript => transcript::run(),
         Task::Interop => interop::run(),
+        Task::Soak { kills, seed } => soak::run(kills, seed),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
     }
 }

@@ -3,7 +3,7 @@
 //! The store writes the same changes as rows; reading them back gives the same snapshot. That both
 //! agree is a law of the store's suite.
 
-use sb_model::{Change, Message, MessageId, Phase, Seq, Session, Snapshot, Task, Turn, TurnId, Usage};
+use sb_model::{Change, Message, MessageId, Phase, Rights, Seq, Session, Snapshot, Turn, TurnId, Usage};
 
 /// Folds one change over the state. Changes that name a turn or session which is not the current
 /// one touch rows only, never the snapshot.
@@ -29,10 +29,9 @@ pub fn apply(state: &mut Snapshot, change: &Change) {
         Change::Tainted { session, tainted } => on_session(state, *session, |s| s.tainted = *tainted),
         Change::Logged { session, entry } => on_session(state, *session, |s| s.last = entry.seq),
         Change::Used { session, usage } => on_session(state, *session, |s| s.usage = *usage),
-        Change::TurnBegan { turn, session, task, messages, from, at } => {
+        Change::TurnBegan { turn, session, task, messages, from, rights, at } => {
             let taken: Vec<(Message, Seq)> =
                 messages.iter().filter_map(|id| take_waiting(state, *id)).map(|m| (m, *from)).collect();
-            let rights = taken.iter().map(|(m, _)| m.rights).reduce(|a, b| a.least(b)).unwrap_or_default();
             state.turn = Some(Turn {
                 id: *turn,
                 session: *session,
@@ -42,12 +41,12 @@ pub fn apply(state: &mut Snapshot, change: &Change) {
                 starts: 1,
                 pending: None,
                 granted: Vec::new(),
-                rights,
+                rights: *rights,
                 began: *at,
                 worked_ms: 0,
             });
         }
-        Change::Joined { turn, message, from } => join(state, *turn, *message, *from),
+        Change::Joined { turn, message, from, rights } => join(state, *turn, *message, *from, *rights),
         Change::TurnRestarted { turn } => on_turn(state, *turn, |t| t.starts += 1),
         Change::Asks { turn, pending } => on_turn(state, *turn, |t| t.pending = pending.clone()),
         Change::Granted { turn, granted } => on_turn(state, *turn, |t| t.granted = granted.clone()),
@@ -88,15 +87,13 @@ fn take_waiting(state: &mut Snapshot, id: MessageId) -> Option<Message> {
 }
 
 /// The turn's messages stay in the order of taking, as the store reads them back.
-fn join(state: &mut Snapshot, turn: TurnId, message: MessageId, from: Seq) {
+fn join(state: &mut Snapshot, turn: TurnId, message: MessageId, from: Seq, rights: Rights) {
     if !state.turn.as_ref().is_some_and(|t| t.id == turn) {
         return;
     }
     let Some(message) = take_waiting(state, message) else { return };
     on_turn(state, turn, |t| {
-        if t.task == Task::Answer && !message.text.trim_start().starts_with('/') {
-            t.rights = t.rights.least(message.rights);
-        }
+        t.rights = rights;
         let at = t.messages.partition_point(|(m, _)| m.id < message.id);
         t.messages.insert(at, (message, from));
     });

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Principal, ProfileName,
-    Record, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
+    Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
 };
 
 /// What a chat chose; holds for its current and later sessions.
@@ -111,6 +111,8 @@ pub enum Change {
         task: Task,
         messages: Vec<MessageId>,
         from: Seq,
+        /// The least of the rights of those it speaks for.
+        rights: Rights,
         at: Timestamp,
     },
     /// Begun again after a crash.
@@ -122,6 +124,8 @@ pub enum Change {
         turn: TurnId,
         message: MessageId,
         from: Seq,
+        /// The turn's rights from now on.
+        rights: Rights,
     },
     /// A person must decide, or has: none.
     Asks {

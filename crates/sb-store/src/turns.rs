@@ -33,6 +33,12 @@ pub(crate) struct TurnBody {
 }
 
 impl TurnBody {
+    /// A turn as it begins.
+    fn begun(task: Task, rights: Rights, began: Timestamp) -> Self {
+        let (pending, granted) = (None, Vec::new());
+        Self { task, phase: Phase::Running, starts: 1, pending, granted, rights, began, worked_ms: 0 }
+    }
+
     pub(crate) fn turn(self, id: TurnId, session: SessionId, messages: Vec<(Message, Seq)>) -> Turn {
         let Self { task, phase, starts, pending, granted, rights, began, worked_ms } = self;
         Turn { id, session, task, phase, messages, starts, pending, granted, rights, began, worked_ms }
@@ -69,10 +75,11 @@ impl<'a> Turns<'a> {
     /// One change, if it is about a turn.
     pub(crate) fn apply(&mut self, change: &Change) -> Result<()> {
         match change {
-            Change::TurnBegan { turn, session, task, messages, from, at } => {
-                self.begin(*turn, *session, *task, messages, *from, *at)
+            Change::TurnBegan { turn, session, task, messages, from, rights, at } => {
+                let body = TurnBody::begun(*task, *rights, *at);
+                self.begin(*turn, *session, messages, *from, &body)
             }
-            Change::Joined { turn, message, from } => self.join(*turn, *message, *from),
+            Change::Joined { turn, message, from, rights } => self.join(*turn, *message, *from, *rights),
             Change::TurnRestarted { turn } => self.change(*turn, |t| t.starts += 1),
             Change::Asks { turn, pending } => self.change(*turn, |t| t.pending.clone_from(pending)),
             Change::Granted { turn, granted } => self.change(*turn, |t| t.granted.clone_from(granted)),
@@ -108,27 +115,14 @@ impl<'a> Turns<'a> {
         &mut self,
         turn: TurnId,
         session: SessionId,
-        task: Task,
         messages: &[MessageId],
         from: Seq,
-        at: Timestamp,
+        body: &TurnBody,
     ) -> Result<()> {
         self.flush()?;
-        let mut rights: Option<Rights> = None;
         for message in messages {
-            let speaks = self.take_waiting(turn, *message, from)?.rights;
-            rights = Some(rights.map_or(speaks, |r| r.least(speaks)));
+            self.take_waiting(turn, *message, from)?;
         }
-        let body = TurnBody {
-            task,
-            phase: Phase::Running,
-            starts: 1,
-            pending: None,
-            granted: Vec::new(),
-            rights: rights.unwrap_or_default(),
-            began: at,
-            worked_ms: 0,
-        };
         let first_seq = self.first_entries.get(&turn).map_or(from, |first| from.min(*first));
         self.db
             .prepare_cached(
@@ -140,7 +134,7 @@ impl<'a> Turns<'a> {
                 self.of.as_str(),
                 session.to_string(),
                 body.phase(),
-                json(&body)?,
+                json(body)?,
                 first_seq.0,
                 messages.iter().min().map(|m| m.0),
             ])?;
@@ -148,25 +142,22 @@ impl<'a> Turns<'a> {
     }
 
     /// A waiting message becomes the turn's.
-    fn take_waiting(&self, turn: TurnId, message: MessageId, from: Seq) -> Result<Message> {
+    fn take_waiting(&self, turn: TurnId, message: MessageId, from: Seq) -> Result<()> {
         let mut taken = self.db.prepare_cached(
             "update messages set turn = $1, turn_from = $2
-             where id = $3 and conversation = $4 and turn is null and ending is null
-             returning id, at, body",
+             where id = $3 and conversation = $4 and turn is null and ending is null",
         )?;
-        let params = params![turn.to_string(), from.0, message.0, self.of.as_str()];
-        rows::first(&mut taken, params, |row| rows::message(row, 0))?
-            .ok_or_else(|| StoreError::contradiction(format!("message {} does not wait here", message.0)))
+        match taken.execute(params![turn.to_string(), from.0, message.0, self.of.as_str()])? {
+            0 => Err(StoreError::contradiction(format!("message {} does not wait here", message.0))),
+            _ => Ok(()),
+        }
     }
 
-    fn join(&mut self, turn: TurnId, message: MessageId, from: Seq) -> Result<()> {
-        let message = self.take_waiting(turn, message, from)?;
-        let rights = self.open(turn)?.rights;
-        // Words the agent is to heed narrow what the turn may do; a command only decides about it.
-        let heeded = self.open(turn)?.task == Task::Answer && !message.text.trim_start().starts_with('/');
-        match heeded && rights.least(message.rights) != rights {
-            true => self.change(turn, |t| t.rights = rights.least(message.rights)),
-            false => Ok(()),
+    fn join(&mut self, turn: TurnId, message: MessageId, from: Seq, rights: Rights) -> Result<()> {
+        self.take_waiting(turn, message, from)?;
+        match self.open(turn)?.rights == rights {
+            true => Ok(()),
+            false => self.change(turn, |t| t.rights = rights),
         }
     }
 

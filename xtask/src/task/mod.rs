@@ -6,5 +6,6 @@ pub mod docs;
 pub mod fuzz;
 pub mod interop;
 pub mod requirements;
+pub mod soak;
 pub mod test;
 pub mod transcript;

@@ -1,7 +1,7 @@
 //! From waiting messages to a turn at work: who is next, when they have settled, and its first commit.
 
 use sb_model::{
-    Busy, Change, Entry, Exchange, Message, MessageId, Record, SessionId, Task, Timestamp, TurnId,
+    Busy, Change, Entry, Exchange, Message, MessageId, Record, Rights, SessionId, Task, Timestamp, TurnId,
 };
 
 use super::run::{Plan, Run, Slot};
@@ -141,14 +141,10 @@ impl Conversation {
             self.prepared.remove(id);
         }
         self.run = Some(Run::new(turn, self.now, 0));
-        self.record(Change::TurnBegan {
-            turn,
-            session,
-            task,
-            messages: messages.clone(),
-            from,
-            at: self.now,
-        });
+        let waiting = self.state.waiting.iter().filter(|m| messages.contains(&m.id));
+        let rights = waiting.map(|m| m.rights).reduce(Rights::least).unwrap_or_default();
+        let (began, at) = (messages.clone(), self.now);
+        self.record(Change::TurnBegan { turn, session, task, messages: began, from, rights, at });
         for record in said {
             self.log(Some(turn), record);
         }

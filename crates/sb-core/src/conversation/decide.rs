@@ -122,7 +122,7 @@ impl Conversation {
     /// The decision is recorded: the turn goes on, and answers the one who decided too.
     fn decided(&mut self, turn: TurnId, message: MessageId, from: sb_model::Seq) {
         self.record(Change::Asks { turn, pending: None });
-        self.record(Change::Joined { turn, message, from });
+        self.join(turn, message, from, false);
         self.set_tainted(false);
         self.enter(Phase::Running);
         // A harness still winding down goes on when it has.

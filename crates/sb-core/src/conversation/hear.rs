@@ -93,7 +93,7 @@ impl Conversation {
         self.flush(turn);
         self.prepared.remove(&message);
         let from = self.log(Some(turn), record);
-        self.record(Change::Joined { turn, message, from });
+        self.join(turn, message, from, true);
         if let Some(session) = self.session_id() {
             self.perform(Effect::Show(Show::Began(session, vec![message])));
         }

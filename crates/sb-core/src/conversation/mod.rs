@@ -249,6 +249,15 @@ impl Conversation {
         self.perform(Effect::Show(Show::Ended(message, ending)));
     }
 
+    /// A waiting message is answered by the turn at work. Words the agent is to heed narrow what the turn
+    /// may do; a command only decides about it.
+    fn join(&mut self, turn: TurnId, message: MessageId, from: Seq, heeded: bool) {
+        let Some(of) = self.state.turn.as_ref().map(|t| t.rights) else { return };
+        let said = self.state.waiting.iter().find(|m| m.id == message).filter(|_| heeded);
+        let rights = said.map_or(of, |m| of.least(m.rights));
+        self.record(Change::Joined { turn, message, from, rights });
+    }
+
     /// An answer of our own to a command.
     fn answer(&mut self, message: MessageId, said: impl Into<String>) {
         let ending = Ending::plain(EndKind::Replied, said, self.session_id());

@@ -22,7 +22,13 @@ pub(super) struct Reach {
 /// Patience with one message, in attempts; between two a server has time to come back.
 const ATTEMPTS: u32 = 600;
 
-pub(super) async fn write(reach: Reach, book: Arc<Book>, dice: Arc<impl Dice>, conversation: u32, client: u32) -> Result<()> {
+pub(super) async fn write(
+    reach: Reach,
+    book: Arc<Book>,
+    dice: Arc<impl Dice>,
+    conversation: u32,
+    client: u32,
+) -> Result<()> {
     for n in 0.. {
         if book.is_closed() {
             break;
@@ -31,7 +37,10 @@ pub(super) async fn write(reach: Reach, book: Arc<Book>, dice: Arc<impl Dice>, c
         let (script, acts) = match dice.roll() % 4 {
             0 => (format!("!say done-{name}"), false),
             1 => (format!("!stream 10 25\n!say done-{name}"), false),
-            2 => (format!("!tool shell {{\"command\":\"echo {name} >> acts\"}}\n!wait 0.1\n!say done-{name}"), true),
+            2 => (
+                format!("!tool shell {{\"command\":\"echo {name} >> acts\"}}\n!wait 0.1\n!say done-{name}"),
+                true,
+            ),
             _ => (format!("!wait 0.2\n!say done-{name}"), false),
         };
         let conversation = format!("c{conversation}");
@@ -56,7 +65,8 @@ async fn until_answered(reach: &Reach, book: &Book, name: &str) -> Result<()> {
 pub(super) async fn attempt(reach: &Reach, book: &Book, name: &str) -> Result<bool> {
     let Some(page) = book.pages().remove(name) else { bail!("no such page") };
     let url = format!("{}/v1/profiles/soak/messages", reach.base);
-    let request = reach.http.post(url).bearer_auth(&reach.token).header("idempotency-key", name).body(page.body);
+    let request =
+        reach.http.post(url).bearer_auth(&reach.token).header("idempotency-key", name).body(page.body);
     let response = request.send().await?;
     if !response.status().is_success() {
         let (status, text) = (response.status(), response.text().await?);

@@ -103,7 +103,9 @@ async fn logs(server: &Server, told: &BTreeMap<&String, &Page>) -> Result<HashMa
         let trace: Trace = serde_json::from_str(&server.command(&["trace", session, "--json"]).await?)?;
         for entry in trace.entries {
             if let Record::Answered { text, .. } = entry.record {
-                text.split_whitespace().filter(|w| w.starts_with("done-")).for_each(|w| *words.entry(w.to_owned()).or_default() += 1);
+                text.split_whitespace()
+                    .filter(|w| w.starts_with("done-"))
+                    .for_each(|w| *words.entry(w.to_owned()).or_default() += 1);
             }
         }
     }

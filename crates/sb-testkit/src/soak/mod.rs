@@ -56,7 +56,7 @@ pub async fn run(plan: Plan) -> Result<Report> {
         .collect();
     let mut at_work = 0;
     for _ in 0..plan.kills {
-        let pause = 80 + dice.roll() % 520;
+        let pause = 150 + dice.roll() % 1200;
         tokio::time::sleep(Duration::from_millis(pause)).await;
         // Counted right before the kill: turns that were acknowledged and not answered yet.
         at_work += u32::from(book.unanswered() > 0);

@@ -26,12 +26,25 @@ impl Server {
             let free = std::net::TcpListener::bind("127.0.0.1:0")?;
             free.local_addr()?.to_string()
         };
+        drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
         let reach = Reach { http, base: format!("http://{address}"), token: TOKEN.to_owned() };
         let server = Self { binary: binary.to_owned(), home: home.to_owned(), reach, address, child: None };
         let workspace = server.workspace();
         let workspace = workspace.to_str().context("a home that is text")?;
-        server.command(&["profile", "add", "soak", "--model", "scripted", "--autonomy", "L5", "--workspace", workspace]).await?;
+        server
+            .command(&[
+                "profile",
+                "add",
+                "soak",
+                "--model",
+                "scripted",
+                "--autonomy",
+                "L5",
+                "--workspace",
+                workspace,
+            ])
+            .await?;
         Ok(server)
     }
 
@@ -40,7 +53,7 @@ impl Server {
     }
 
     pub fn workspace(&self) -> PathBuf {
-        self.home.join("soak-workspace")
+        self.home.join("workspaces").join("soak")
     }
 
     pub async fn start(&mut self) -> Result<()> {
@@ -53,12 +66,22 @@ impl Server {
             .context("the program does not start")?;
         self.child = Some(child);
         for _ in 0..400 {
-            if self.reach.http.get(format!("{}/readyz", self.reach.base)).send().await.is_ok_and(|r| r.status().is_success()) {
+            if self
+                .reach
+                .http
+                .get(format!("{}/readyz", self.reach.base))
+                .send()
+                .await
+                .is_ok_and(|r| r.status().is_success())
+            {
                 return Ok(());
             }
             if let Some(status) = self.child.as_mut().and_then(|c| c.try_wait().ok().flatten()) {
                 let log = std::fs::read_to_string(self.home.join("soak.log")).unwrap_or_default();
-                bail!("the program ended with {status}: {}", log.lines().rev().take(5).collect::<Vec<_>>().join(" / "));
+                bail!(
+                    "the program ended with {status}: {}",
+                    log.lines().rev().take(5).collect::<Vec<_>>().join(" / ")
+                );
             }
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
@@ -88,7 +111,11 @@ impl Server {
 
     fn program(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(args).env("SWITCHBOARD_HOME", &self.home).env("SWITCHBOARD_TOKEN", TOKEN).kill_on_drop(true);
+        command
+            .args(args)
+            .env("SWITCHBOARD_HOME", &self.home)
+            .env("SWITCHBOARD_TOKEN", TOKEN)
+            .kill_on_drop(true);
         command
     }
 }

@@ -141,6 +141,7 @@ impl<'a> Walk<'a> {
             task: if self.dice.once_in(5) { Task::Compact } else { Task::Answer },
             messages: messages.iter().map(|m| m.id).collect(),
             from: session.last.next(),
+            rights: Rights::TALK,
             at: NOON,
         };
         let mut changes = vec![began];
@@ -161,7 +162,9 @@ impl<'a> Walk<'a> {
             }
             10 => vec![self.log(session, 1, Some(turn), answered())],
             11 => match state.waiting.last() {
-                Some(m) => vec![Change::Joined { turn, message: m.id, from: session.last.next() }],
+                Some(m) => {
+                    vec![Change::Joined { turn, message: m.id, from: session.last.next(), rights: m.rights }]
+                }
                 None => Vec::new(),
             },
             12 => vec![self.log(session, 1, Some(turn), self.summary(session))],

@@ -121,7 +121,15 @@ pub fn ended(message: MessageId, said: &str) -> Change {
 }
 
 pub fn turn_began(turn: TurnId, session: SessionId, messages: Vec<MessageId>, from: i64) -> Change {
-    Change::TurnBegan { turn, session, task: Task::Answer, messages, from: Seq(from), at: NOON }
+    Change::TurnBegan {
+        turn,
+        session,
+        task: Task::Answer,
+        messages,
+        from: Seq(from),
+        rights: Rights::TALK,
+        at: NOON,
+    }
 }
 
 /// One whole exchange of two entries (what was said, and that it ended), from `from` on.
