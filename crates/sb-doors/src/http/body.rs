@@ -137,6 +137,12 @@ impl<'a> MessageBody<'a> {
     }
 }
 
+/// Judges a message's body and its files as the door would, and takes nothing.
+pub fn judge(bytes: &[u8]) -> Result<()> {
+    let message = MessageBody::read(bytes, true, false)?;
+    super::files::check(&message.files).map(drop)
+}
+
 fn check_conversation(name: Option<&str>) -> Result<()> {
     let Some(name) = name else { return Ok(()) };
     let why = if name.is_empty() {
@@ -183,5 +189,55 @@ impl<'a> Fields<'a> {
         let Some(raw) = self.fields.get(name) else { return Ok(None) };
         serde_json::from_str(raw.get())
             .map_err(|_| HttpError::new(Code::BadField, format!("{name:?} of {} must be {what}.", self.of)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            ".{0,40}".prop_map(Into::into),
+            "[A-Za-z0-9+/=]{0,40}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let key = prop_oneof![Just("base64"), Just("name"), Just("media_type"), Just("odd")];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::btree_map(key.prop_map(str::to_owned), inner, 0..4)
+                    .prop_map(|fields| fields.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_judged_and_none_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = judge(&bytes);
+        }
+
+        #[test]
+        fn what_is_found_good_has_words_or_files_and_bare_names(
+            text in value(), files in value(), conversation in value(), cut in 0_usize..400
+        ) {
+            let body = serde_json::json!({"text": text, "files": files, "conversation": conversation}).to_string();
+            let cut = &body.as_bytes()[..cut.min(body.len())];
+            if cut.len() < body.len() {
+                prop_assert_eq!(judge(cut).map_err(|e| e.code), Err(Code::NotJson));
+            }
+            let Ok(message) = MessageBody::read(body.as_bytes(), true, false) else { return Ok(()) };
+            prop_assert!(!message.text.trim().is_empty() || !message.files.is_empty());
+            for file in super::super::files::check(&message.files).unwrap_or_default() {
+                prop_assert!(!file.name.is_empty() && !file.name.contains(['/', '\\', '\0']));
+                prop_assert!(file.name != "." && file.name != "..");
+                prop_assert!(file.media_type.split_once('/').is_some());
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::model::{Digest, Secret, Timestamp};
 
-pub use body::{LARGEST_BODY, LONGEST_CONVERSATION};
+pub use body::{LARGEST_BODY, LONGEST_CONVERSATION, judge};
 pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
 pub use files::{LARGEST_FILE, MOST_FILES};
 pub use openapi::document;

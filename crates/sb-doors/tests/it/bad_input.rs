@@ -78,7 +78,7 @@ async fn a_conversations_name_is_short_and_plain() {
             .is_error(400, "bad_conversation");
     }
     for name in [&"x".repeat(256), "a:b:c", "../ops", "Küche 🍲"] {
-        let answer = server.say(MACHINE, json!({"text": "hi", "conversation": name})).await.is_ok();
+        let answer = server.say(MACHINE, json!({"text": "hi", "conversation": name})).await.succeeded();
         assert_eq!(answer.json["conversation"], *name);
     }
 }
@@ -95,7 +95,7 @@ async fn a_file_name_with_a_path_in_it_is_refused() {
         with_file(&server, json!({"base64": "aGk=", "name": name})).await.is_error(400, "bad_file_name");
     }
     for name in ["..txt", "a..b", ".env", "Küche.txt"] {
-        with_file(&server, json!({"base64": "aGk=", "name": name})).await.is_ok();
+        with_file(&server, json!({"base64": "aGk=", "name": name})).await.succeeded();
     }
 }
 
@@ -106,7 +106,7 @@ async fn bytes_that_are_no_base64_are_refused() {
         with_file(&server, json!({"base64": base64})).await.is_error(400, "bad_base64");
     }
     for base64 in ["", "aGk=", "aGk", "aG\nk=\n"] {
-        with_file(&server, json!({"base64": base64})).await.is_ok();
+        with_file(&server, json!({"base64": base64})).await.succeeded();
     }
 }
 
@@ -156,7 +156,7 @@ async fn a_body_over_thirty_two_megabytes_is_refused_whole_or_in_pieces() {
     // Exactly as much is taken.
     let mut most = br#"{"text": "hi"}"#.to_vec();
     most.resize(32 * 1024 * 1024, b' ');
-    raw(&server, most).await.is_ok();
+    raw(&server, most).await.succeeded();
 }
 
 #[tokio::test]
@@ -179,10 +179,10 @@ async fn connect(server: &Server) -> tokio::net::TcpStream {
 #[tokio::test]
 async fn nothing_refused_is_taken() {
     let server = Server::start().await;
-    let first = server.say(MACHINE, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
+    let first = server.say(MACHINE, json!({"text": "hi", "conversation": "ops"})).await.succeeded();
     with_file(&server, json!({"base64": "%"})).await.is_error(400, "bad_base64");
     let session = first.json["session"].as_str().unwrap();
-    let shown = server.get(MACHINE, &format!("/v1/sessions/{session}")).await.is_ok();
+    let shown = server.get(MACHINE, &format!("/v1/sessions/{session}")).await.succeeded();
     assert_eq!(shown.json["usage"]["messages"], 1);
     assert_eq!(server.app.engine.sessions(None, 10).await.unwrap().len(), 1);
 }

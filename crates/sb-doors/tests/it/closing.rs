@@ -40,7 +40,7 @@ async fn a_message_cut_off_by_closing_is_answered_after_the_next_start() {
     server.closing.cancel();
     cut.await.unwrap().is_error(503, "closing");
     let server = Server::over(server.app.reopen().await).await;
-    let answer = reply(keyed(&server)).await.is_ok();
+    let answer = reply(keyed(&server)).await.succeeded();
     assert!(answer.said().starts_with("I was restarted while I worked on this"), "{}", answer.said());
     assert!(answer.said().ends_with("At last."));
 }
@@ -48,10 +48,10 @@ async fn a_message_cut_off_by_closing_is_answered_after_the_next_start() {
 #[tokio::test]
 async fn readiness_ends_with_the_engine_and_health_does_not() {
     let server = Server::start().await;
-    reply(server.request(Method::GET, "/readyz")).await.is_ok();
+    reply(server.request(Method::GET, "/readyz")).await.succeeded();
     server.app.engine.close().await.unwrap();
     reply(server.request(Method::GET, "/readyz")).await.is_error(503, "closing");
-    reply(server.request(Method::GET, "/healthz")).await.is_ok();
+    reply(server.request(Method::GET, "/healthz")).await.succeeded();
     let refused = server.say(MACHINE, json!({"text": "hi"})).await;
     refused.is_error(503, "closing");
 }

@@ -12,7 +12,7 @@ const PNG: &str =
 
 async fn said_files(server: &Server, session: &Value) -> Value {
     let path = format!("/v1/sessions/{}", session.as_str().unwrap());
-    let shown = server.get(MACHINE, &path).await.is_ok().json;
+    let shown = server.get(MACHINE, &path).await.succeeded().json;
     let said = shown["transcript"].as_array().unwrap().iter().rev().find(|line| line["kind"] == "said");
     said.unwrap()["files"].clone()
 }
@@ -28,7 +28,7 @@ async fn files_reach_the_agent_with_names_and_types_of_their_own() {
         {"base64": PNG, "name": "photo.bin", "media_type": "application/x-odd"},
         {"base64": text},
     ]);
-    let reply = server.say(MACHINE, json!({"text": "look", "files": files})).await.is_ok();
+    let reply = server.say(MACHINE, json!({"text": "look", "files": files})).await.succeeded();
     let got = said_files(&server, &reply.json["session"]).await;
     let facts: Vec<_> = got.as_array().unwrap().iter().map(|f| (&f["name"], &f["media_type"])).collect();
     assert_eq!(facts[0], (&json!("table.csv"), &json!("text/csv")));
@@ -42,7 +42,7 @@ async fn files_reach_the_agent_with_names_and_types_of_their_own() {
 #[tokio::test]
 async fn a_file_needs_no_words_beside_it() {
     let server = Server::start().await;
-    let reply = server.say(MACHINE, json!({"files": [{"base64": PNG}]})).await.is_ok();
+    let reply = server.say(MACHINE, json!({"files": [{"base64": PNG}]})).await.succeeded();
     assert!(reply.said().contains("inbox/file-1.png"), "{}", reply.said());
 }
 
@@ -51,7 +51,7 @@ async fn a_file_needs_no_words_beside_it() {
 async fn a_shared_file_comes_back_whole_also_at_a_streams_end() {
     let server = Server::start().await;
     let text = "!tool share_file {\"name\": \"report.txt\", \"text\": \"All is well.\"}\n!say Here.";
-    let reply = server.say(MACHINE, json!({"text": text})).await.is_ok();
+    let reply = server.say(MACHINE, json!({"text": text})).await.succeeded();
     let wanted = json!([{
         "name": "report.txt",
         "media_type": "text/plain",

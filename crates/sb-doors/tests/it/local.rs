@@ -75,53 +75,53 @@ async fn the_socket_is_its_owners_alone_and_replaces_a_stale_one() {
 #[tokio::test]
 async fn whoever_opens_the_socket_speaks_as_the_user_with_every_right() {
     let home = Home::open().await;
-    let asked = home.say(json!({"text": "!tool write_file {}\n!say Done."})).await.is_ok();
+    let asked = home.say(json!({"text": "!tool write_file {}\n!say Done."})).await.succeeded();
     assert_eq!(asked.json["conversation"], "default");
-    let done = home.say(json!({"text": "/approve"})).await.is_ok();
+    let done = home.say(json!({"text": "/approve"})).await.succeeded();
     assert!(done.lines()[0].ends_with("(approved by cli:ada)"), "{:?}", done.lines());
     let path = format!("/v1/sessions/{}", done.json["session"].as_str().unwrap());
-    assert_eq!(home.get(&path).await.is_ok().json["transcript"][0]["who"], "cli:ada");
+    assert_eq!(home.get(&path).await.succeeded().json["transcript"][0]["who"], "cli:ada");
 }
 
 #[tokio::test]
 async fn a_stop_word_stops_where_a_person_types() {
     let home = Home::open().await;
-    let words = home.say(json!({"text": "stop"})).await.is_ok();
+    let words = home.say(json!({"text": "stop"})).await.succeeded();
     assert_eq!(words.said(), "You said: stop");
-    let typed = home.say(json!({"text": "Stop!", "terminal": true})).await.is_ok();
+    let typed = home.say(json!({"text": "Stop!", "terminal": true})).await.succeeded();
     assert_ne!(typed.said(), "You said: Stop!");
 }
 
 #[tokio::test]
 async fn a_message_to_a_session_holds_only_while_it_is_current() {
     let home = Home::open().await;
-    let first = home.say(json!({"text": "one"})).await.is_ok();
+    let first = home.say(json!({"text": "one"})).await.succeeded();
     let path = format!("/desk/sessions/{}/messages", first.json["session"].as_str().unwrap());
-    let second = home.send(Method::POST, &path, json!({"text": "two"})).await.is_ok();
+    let second = home.send(Method::POST, &path, json!({"text": "two"})).await.succeeded();
     assert_eq!(first.json["session"], second.json["session"]);
     let named = json!({"text": "x", "conversation": "y"});
     home.send(Method::POST, &path, named).await.is_error(400, "unknown_field");
-    home.say(json!({"text": "/new"})).await.is_ok();
-    home.say(json!({"text": "three"})).await.is_ok();
+    home.say(json!({"text": "/new"})).await.succeeded();
+    home.say(json!({"text": "three"})).await.succeeded();
     home.send(Method::POST, &path, json!({"text": "four"})).await.is_error(409, "other_session");
 }
 
 #[tokio::test]
 async fn profiles_are_listed_added_changed_and_removed() {
     let home = Home::open().await;
-    let all = home.get("/desk/profiles").await.is_ok().json;
+    let all = home.get("/desk/profiles").await.succeeded().json;
     assert_eq!((all.as_array().unwrap().len(), &all[0]["name"]), (1, &json!("assistant")));
     let mut profile = all[0].clone();
     profile["name"] = json!("payer");
     let put = json!({"profile": profile, "api_key": "k-123", "new": true});
-    let added = home.send(Method::PUT, "/desk/profiles/payer", put.clone()).await.is_ok().json;
+    let added = home.send(Method::PUT, "/desk/profiles/payer", put.clone()).await.succeeded().json;
     assert_eq!(added["has_key"], true);
     assert!(!added.to_string().contains("k-123"));
     assert!(added["available_tools"].as_array().unwrap().contains(&json!("write_file")));
     home.send(Method::PUT, "/desk/profiles/payer", put.clone()).await.is_error(409, "profile_exists");
     home.send(Method::PUT, "/desk/profiles/other", put).await.is_error(400, "bad_field");
     let change = json!({"profile": profile});
-    let changed = home.send(Method::PUT, "/desk/profiles/payer", change).await.is_ok();
+    let changed = home.send(Method::PUT, "/desk/profiles/payer", change).await.succeeded();
     assert_eq!(changed.json["has_key"], true);
     assert_eq!(home.request(Method::DELETE, "/desk/profiles/payer").send().await.unwrap().status(), 204);
     home.get("/desk/profiles/payer").await.is_error(404, "unknown_profile");
@@ -134,12 +134,12 @@ async fn profiles_are_listed_added_changed_and_removed() {
 async fn a_token_is_shown_once_and_listed_without_its_secret() {
     let home = Home::open().await;
     let path = "/desk/profiles/assistant/tokens";
-    let new = home.send(Method::POST, path, json!({"approve": true})).await.is_ok().json;
+    let new = home.send(Method::POST, path, json!({"approve": true})).await.succeeded().json;
     let token = new["token"].as_str().unwrap();
     assert!(token.starts_with("sb_") && new["approve"] == true);
-    let talks = reply(home.request(Method::POST, path)).await.is_ok().json;
+    let talks = reply(home.request(Method::POST, path)).await.succeeded().json;
     assert_eq!(talks["approve"], false);
-    let all = home.get("/desk/tokens?profile=assistant").await.is_ok().json;
+    let all = home.get("/desk/tokens?profile=assistant").await.succeeded().json;
     assert_eq!(all.as_array().unwrap().len(), 2);
     assert!(!all.to_string().contains(token));
     assert_eq!(all[0]["id"].as_str().unwrap().len(), 8);
@@ -153,12 +153,15 @@ async fn a_token_is_shown_once_and_listed_without_its_secret() {
 #[tokio::test]
 async fn sessions_are_listed_and_traced_with_every_entry() {
     let home = Home::open().await;
-    let asked =
-        home.say(json!({"text": "!tool write_file {\"path\":\"a\"}", "conversation": "ops"})).await.is_ok();
-    let listed = home.get("/desk/sessions?most=5").await.is_ok().json;
+    let asked = home
+        .say(json!({"text": "!tool write_file {\"path\":\"a\"}", "conversation": "ops"}))
+        .await
+        .succeeded();
+    let listed = home.get("/desk/sessions?most=5").await.succeeded().json;
     assert_eq!(listed[0]["id"], asked.json["session"]);
     assert_eq!((&listed[0]["state"], &listed[0]["turns"]), (&json!("waiting"), &json!(0)));
-    let trace = home.get(&format!("/desk/sessions/{}", listed[0]["id"].as_str().unwrap())).await.is_ok().json;
+    let trace =
+        home.get(&format!("/desk/sessions/{}", listed[0]["id"].as_str().unwrap())).await.succeeded().json;
     assert_eq!(trace["waiting"]["call"]["input"], json!({"path": "a"}));
     assert_eq!(trace["waiting"]["request"], asked.json["request"]);
     assert_eq!(trace["entries"][0]["record"]["kind"], "said");
@@ -168,17 +171,17 @@ async fn sessions_are_listed_and_traced_with_every_entry() {
 #[tokio::test]
 async fn a_backup_and_a_check_up_are_made_while_it_runs() {
     let home = Home::open().await;
-    home.say(json!({"text": "hi"})).await.is_ok();
-    let found = home.get("/desk/doctor").await.is_ok().json;
+    home.say(json!({"text": "hi"})).await.succeeded();
+    let found = home.get("/desk/doctor").await.succeeded().json;
     assert_eq!(found["problems"], json!([]));
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("backup");
-    let made = home.send(Method::POST, "/desk/backup", json!({"to": to})).await.is_ok();
+    let made = home.send(Method::POST, "/desk/backup", json!({"to": to})).await.succeeded();
     assert_eq!(made.json["to"], to.display().to_string());
     assert!(to.exists());
     home.send(Method::POST, "/desk/backup", json!({"to": to})).await.is_error(400, "bad_request");
     home.send(Method::POST, "/desk/backup", json!({"to": "here"})).await.is_error(400, "bad_field");
-    let server = home.get("/desk/server").await.is_ok().json;
+    let server = home.get("/desk/server").await.succeeded().json;
     assert_eq!((&server["pid"], &server["listen"]), (&json!(1), &json!(null)));
     home.get("/desk/nothing").await.is_error(404, "not_found");
 }

@@ -51,7 +51,7 @@ impl Reply {
         assert_eq!(self.json.as_object().unwrap().len(), 2, "{}", self.json);
     }
     /// Insists on a success.
-    pub fn is_ok(self) -> Self {
+    pub fn succeeded(self) -> Self {
         assert_eq!(self.status, 200, "{}", self.json);
         self
     }
@@ -63,13 +63,17 @@ impl Server {
     }
 
     pub async fn over(app: TestApp) -> Self {
+        Self::with_machine_token(app, Some(MACHINE)).await
+    }
+
+    pub async fn with_machine_token(app: TestApp, token: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let closing = CancellationToken::new();
         let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
         let router = http::router(HttpDoor {
             engine: app.engine.clone(),
-            machine_token: Some(Secret::new(MACHINE)),
+            machine_token: token.map(Secret::new),
             metrics: Some(recorder.handle()),
             closing: closing.clone(),
         });
@@ -105,8 +109,8 @@ impl Server {
 
     /// Asks for a session until it is as it should be.
     pub async fn until(&self, session: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..500 {
-            let shown = self.get(MACHINE, &format!("/v1/sessions/{session}")).await.is_ok().json;
+        for _ in 0..20_000 {
+            let shown = self.get(MACHINE, &format!("/v1/sessions/{session}")).await.succeeded().json;
             if wanted(&shown) {
                 return shown;
             }

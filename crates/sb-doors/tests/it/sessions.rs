@@ -21,16 +21,16 @@ async fn follow(server: &Server, session: &str) -> Vec<(String, Value)> {
 async fn a_session_shows_everything_that_happened_in_order() {
     let server = Server::start().await;
     let (decides, id) = server.app.token("assistant", true).await;
-    let asked = server.say(&decides, json!({"text": WRITES, "conversation": "ops"})).await.is_ok();
+    let asked = server.say(&decides, json!({"text": WRITES, "conversation": "ops"})).await.succeeded();
     let path = format!("/v1/sessions/{}", asked.json["session"].as_str().unwrap());
-    let waiting = server.get(&decides, &path).await.is_ok().json;
+    let waiting = server.get(&decides, &path).await.succeeded().json;
     assert_eq!((&waiting["state"], &waiting["profile"]), (&json!("waiting"), &json!("assistant")));
     assert_eq!(waiting["waiting"]["request"], asked.json["request"]);
     assert_eq!(waiting["waiting"]["input"], json!({"path": "secret.txt"}));
-    server.say(&decides, json!({"text": "/approve", "conversation": "ops"})).await.is_ok();
-    server.say(&decides, json!({"text": "/title Writing", "conversation": "ops"})).await.is_ok();
+    server.say(&decides, json!({"text": "/approve", "conversation": "ops"})).await.succeeded();
+    server.say(&decides, json!({"text": "/title Writing", "conversation": "ops"})).await.succeeded();
 
-    let shown = server.get(&decides, &path).await.is_ok().json;
+    let shown = server.get(&decides, &path).await.succeeded().json;
     assert_eq!(shown["conversation"], "ops");
     assert_eq!(shown["title"], "Writing");
     assert_eq!((&shown["state"], &shown["current"]), (&json!("idle"), &json!(true)));
@@ -49,13 +49,13 @@ async fn a_session_shows_everything_that_happened_in_order() {
 async fn what_calls_were_made_with_is_shown_to_deciders_only() {
     let server = Server::start().await;
     let (talks, _) = server.app.token("assistant", false).await;
-    let asked = server.say(&talks, json!({"text": WRITES})).await.is_ok();
+    let asked = server.say(&talks, json!({"text": WRITES})).await.succeeded();
     let path = format!("/v1/sessions/{}", asked.json["session"].as_str().unwrap());
-    let shown = server.get(&talks, &path).await.is_ok().json;
+    let shown = server.get(&talks, &path).await.succeeded().json;
     assert_eq!(shown["waiting"]["tool"], "write_file");
     assert_eq!(shown["waiting"].get("input"), None);
     assert_eq!(shown["transcript"][1]["calls"][0].get("input"), None);
-    let all = server.get(MACHINE, &path).await.is_ok().json;
+    let all = server.get(MACHINE, &path).await.succeeded().json;
     assert_eq!(all["transcript"][1]["calls"][0]["input"], json!({"path": "secret.txt"}));
 }
 
@@ -64,7 +64,7 @@ async fn a_session_is_shown_to_its_profiles_tokens_only() {
     let server = Server::start().await;
     server.app.add_profile("payer").await;
     let (other, _) = server.app.token("payer", true).await;
-    let said = server.say(MACHINE, json!({"text": "hi"})).await.is_ok();
+    let said = server.say(MACHINE, json!({"text": "hi"})).await.succeeded();
     let path = format!("/v1/sessions/{}", said.json["session"].as_str().unwrap());
     server.get(&other, &path).await.is_error(401, "other_profile");
     server.get(&other, &format!("{path}?stream=true")).await.is_error(401, "other_profile");
@@ -81,15 +81,16 @@ async fn a_session_is_shown_to_its_profiles_tokens_only() {
 #[tokio::test]
 async fn following_an_idle_session_gives_its_last_answer() {
     let server = Server::start().await;
-    let said = server.say(MACHINE, json!({"text": "!say The last.", "conversation": "ops"})).await.is_ok();
+    let said =
+        server.say(MACHINE, json!({"text": "!say The last.", "conversation": "ops"})).await.succeeded();
     let session = said.json["session"].as_str().unwrap();
     server.say(MACHINE, json!({"text": "/dance", "conversation": "ops"})).await.is_error(400, "bad_command");
-    server.say(MACHINE, json!({"text": "/usage", "conversation": "ops"})).await.is_ok();
+    server.say(MACHINE, json!({"text": "/usage", "conversation": "ops"})).await.succeeded();
     let events = follow(&server, session).await;
     assert_eq!(events.last().unwrap(), &("done".to_owned(), said.json.clone()));
     // An older session keeps its own last answer.
-    server.say(MACHINE, json!({"text": "/new", "conversation": "ops"})).await.is_ok();
-    server.say(MACHINE, json!({"text": "!say Another.", "conversation": "ops"})).await.is_ok();
+    server.say(MACHINE, json!({"text": "/new", "conversation": "ops"})).await.succeeded();
+    server.say(MACHINE, json!({"text": "!say Another.", "conversation": "ops"})).await.succeeded();
     let events = follow(&server, session).await;
     assert_eq!(events.last().unwrap().1["said"], "The last.");
 }
@@ -97,7 +98,7 @@ async fn following_an_idle_session_gives_its_last_answer() {
 #[tokio::test]
 async fn following_a_waiting_session_tells_what_waits() {
     let server = Server::start().await;
-    let asked = server.say(MACHINE, json!({"text": WRITES})).await.is_ok();
+    let asked = server.say(MACHINE, json!({"text": WRITES})).await.succeeded();
     let events = follow(&server, asked.json["session"].as_str().unwrap()).await;
     let done = &events.last().unwrap().1;
     assert_eq!((&done["state"], &done["request"]), (&json!("waiting"), &asked.json["request"]));
@@ -120,10 +121,10 @@ async fn two_may_follow_one_run_from_its_middle() {
 #[tokio::test]
 async fn a_removed_profiles_session_is_still_shown_to_the_machine() {
     let server = Server::start().await;
-    let said = server.say(MACHINE, json!({"text": "hi"})).await.is_ok();
+    let said = server.say(MACHINE, json!({"text": "hi"})).await.succeeded();
     server.app.engine.remove_profile(&"assistant".into()).await.unwrap();
     let path = format!("/v1/sessions/{}", said.json["session"].as_str().unwrap());
-    let shown = server.get(MACHINE, &path).await.is_ok().json;
+    let shown = server.get(MACHINE, &path).await.succeeded().json;
     assert_eq!(shown["models"], json!([]));
     reply(server.post(MACHINE, json!({"text": "hi"}))).await.is_error(404, "unknown_profile");
 }

@@ -12,7 +12,7 @@ use crate::server::{MACHINE, Server, reply};
 async fn health_and_readiness_need_no_token() {
     let server = Server::start().await;
     for (path, word) in [("/healthz", "ok"), ("/readyz", "ready")] {
-        let answer = reply(server.request(Method::GET, path)).await.is_ok();
+        let answer = reply(server.request(Method::GET, path)).await.succeeded();
         assert_eq!(answer.json, json!({"status": word}));
     }
 }
@@ -42,7 +42,7 @@ async fn strays_are_answered_in_json() {
 }
 
 async fn document(server: &Server) -> Value {
-    let answer = reply(server.request(Method::GET, "/openapi.json")).await.is_ok();
+    let answer = reply(server.request(Method::GET, "/openapi.json")).await.succeeded();
     assert_eq!(answer.headers["content-type"], "application/json");
     answer.json
 }
@@ -101,10 +101,10 @@ fn fits(document: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     if !types.is_empty() && !types.contains(&is) {
         return Err(format!("{value} is no {types:?}"));
     }
-    if let (Some(words), false) = (schema["enum"].as_array(), value.is_null()) {
-        if !words.contains(value) {
-            return Err(format!("{value} is none of {words:?}"));
-        }
+    if let (Some(words), false) = (schema["enum"].as_array(), value.is_null())
+        && !words.contains(value)
+    {
+        return Err(format!("{value} is none of {words:?}"));
     }
     for field in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let inner = value.get(field).ok_or(format!("{value} lacks {field}"))?;
@@ -136,13 +136,13 @@ async fn real_answers_fit_their_schemas() {
         }
     };
     let share = "!tool share_file {\"name\": \"a.txt\", \"text\": \"a\"}\n!tool write_file {}";
-    let answer = server.say(MACHINE, json!({"text": share})).await.is_ok().json;
+    let answer = server.say(MACHINE, json!({"text": share})).await.succeeded().json;
     fit("Answer", &answer);
     let path = format!("/v1/sessions/{}", answer["session"].as_str().unwrap());
-    let waiting = server.get(MACHINE, &path).await.is_ok().json;
+    let waiting = server.get(MACHINE, &path).await.succeeded().json;
     fit("SessionShown", &waiting);
     fit("WaitingShown", &waiting["waiting"]);
-    let done = server.say(MACHINE, json!({"text": "/decline no"})).await.is_ok().json;
+    let done = server.say(MACHINE, json!({"text": "/decline no"})).await.succeeded().json;
     fit("Answer", &done);
     fit(
         "FileOut",
@@ -150,7 +150,7 @@ async fn real_answers_fit_their_schemas() {
             "name": "", "media_type": "", "size": 0, "base64": null
         }))),
     );
-    fit("SessionShown", &server.get(MACHINE, &path).await.is_ok().json);
+    fit("SessionShown", &server.get(MACHINE, &path).await.succeeded().json);
     fit("Problem", &server.say(MACHINE, json!({})).await.json);
     fit("Status", &reply(server.request(Method::GET, "/healthz")).await.json);
     for (name, data) in server.stream(MACHINE, json!({"text": "!tool list_files {}"})).await.rest().await {

@@ -10,7 +10,7 @@ const SCRIPT: &str = "!say One.\n!tool read_file {}\n!say Two.";
 #[tokio::test]
 async fn a_stream_tells_the_run_in_order_and_ends_with_the_whole_answer() {
     let server = Server::start().await;
-    let whole = server.say(MACHINE, json!({"text": SCRIPT, "conversation": "a"})).await.is_ok();
+    let whole = server.say(MACHINE, json!({"text": SCRIPT, "conversation": "a"})).await.succeeded();
     let events = server.stream(MACHINE, json!({"text": SCRIPT, "conversation": "b"})).await.rest().await;
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names.first(), Some(&"session"));
@@ -44,7 +44,7 @@ async fn words_come_while_the_agent_writes() {
     events.await_event("session").await;
     let first = events.await_event("delta").await;
     assert!(first["text"].as_str().unwrap().starts_with("word1"));
-    server.say(MACHINE, json!({"text": "/stop"})).await.is_ok();
+    server.say(MACHINE, json!({"text": "/stop"})).await.succeeded();
     assert_eq!(events.await_event("done").await["state"], "stopped");
 }
 
@@ -54,7 +54,7 @@ async fn a_stop_from_another_request_ends_a_stream_and_keeps_what_was_written() 
     let server = Server::start().await;
     let mut events = server.stream(MACHINE, json!({"text": "!stream 1000 20", "conversation": "ops"})).await;
     events.await_event("delta").await;
-    let stopped = server.say(MACHINE, json!({"text": "/stop", "conversation": "ops"})).await.is_ok();
+    let stopped = server.say(MACHINE, json!({"text": "/stop", "conversation": "ops"})).await.succeeded();
     assert_eq!(stopped.json["state"], "stopped");
     let done = events.await_event("done").await;
     assert_eq!(done["state"], "stopped");
@@ -101,7 +101,7 @@ async fn a_client_that_goes_away_does_not_stop_the_turn() {
     assert_eq!((name.as_str(), &done["state"]), ("done", &json!("done")));
     assert!(done["said"].as_str().unwrap().ends_with("word20"), "{done}");
     assert_eq!(done["conversation"], "ops");
-    let shown = server.get(MACHINE, &format!("/v1/sessions/{session}")).await.is_ok();
+    let shown = server.get(MACHINE, &format!("/v1/sessions/{session}")).await.succeeded();
     assert_eq!(shown.json["state"], "idle");
     assert!(shown.json["transcript"].to_string().contains("word20"));
 }
@@ -110,7 +110,7 @@ async fn a_client_that_goes_away_does_not_stop_the_turn() {
 async fn a_client_that_cuts_an_unstreamed_request_does_not_stop_the_turn() {
     let server = Server::start().await;
     // A first turn gives the session by which the second is seen.
-    let first = server.say(MACHINE, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
+    let first = server.say(MACHINE, json!({"text": "hi", "conversation": "ops"})).await.succeeded();
     let session = first.json["session"].as_str().unwrap();
     let request = server.post(MACHINE, json!({"text": "!stream 10 20", "conversation": "ops"}));
     let sent = tokio::spawn(reply(request));

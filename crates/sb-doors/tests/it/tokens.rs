@@ -45,7 +45,7 @@ async fn a_token_that_is_empty_cut_or_changed_is_refused() {
     reply(twice).await.is_error(401, "no_token");
 }
 
-/// Holds: W-28, W-27.
+/// Holds: W-28.
 #[tokio::test]
 async fn a_token_reaches_its_own_profile_only() {
     let server = Server::start().await;
@@ -58,7 +58,7 @@ async fn a_token_reaches_its_own_profile_only() {
         answer.is_error(401, "other_profile");
         assert!(answer.json["error"].as_str().unwrap().contains("does not reach this profile"));
     }
-    server.say(&lead, json!({"text": "hi"})).await.is_ok();
+    server.say(&lead, json!({"text": "hi"})).await.succeeded();
 }
 
 /// Holds: W-06.
@@ -70,8 +70,8 @@ async fn the_machines_token_reaches_every_profile_and_learns_which_exist() {
         let path = format!("/v1/profiles/{profile}/messages");
         server.request(Method::POST, &path).bearer_auth(MACHINE).body(r#"{"text":"/whoami"}"#)
     };
-    assert!(reply(to("payer")).await.is_ok().said().contains("http:machine"));
-    reply(to("assistant")).await.is_ok();
+    assert!(reply(to("payer")).await.succeeded().said().contains("http:machine"));
+    reply(to("assistant")).await.succeeded();
     reply(to("nobody")).await.is_error(404, "unknown_profile");
 }
 
@@ -80,7 +80,7 @@ async fn the_machines_token_reaches_every_profile_and_learns_which_exist() {
 async fn a_removed_token_opens_nothing_from_then_on() {
     let server = Server::start().await;
     let (token, id) = server.app.token("assistant", false).await;
-    server.say(&token, json!({"text": "hi"})).await.is_ok();
+    server.say(&token, json!({"text": "hi"})).await.succeeded();
     server.app.engine.remove_token(&ProfileName::from("assistant"), &id).await.unwrap();
     server.say(&token, json!({"text": "hi"})).await.is_error(401, "bad_token");
 }
@@ -110,8 +110,8 @@ async fn a_named_conversation_is_the_profiles_whichever_of_its_tokens_is_used() 
     let server = Server::start().await;
     let (ann, _) = server.app.token("assistant", false).await;
     let (ben, _) = server.app.token("assistant", false).await;
-    let first = server.say(&ann, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
-    let second = server.say(&ben, json!({"text": "hi", "conversation": "ops"})).await.is_ok();
+    let first = server.say(&ann, json!({"text": "hi", "conversation": "ops"})).await.succeeded();
+    let second = server.say(&ben, json!({"text": "hi", "conversation": "ops"})).await.succeeded();
     assert_eq!(first.json["session"], second.json["session"]);
 }
 
@@ -145,4 +145,14 @@ fn an_address_others_reach_needs_a_stated_proxy() {
         assert!(refused.contains("--behind-proxy"), "{refused}");
         assert_eq!(check_address(address.parse().unwrap(), true), Ok(()));
     }
+}
+
+/// Holds: W-27.
+#[tokio::test]
+async fn profile_tokens_are_taken_without_a_machines_token_too() {
+    let server = Server::with_machine_token(sb_testkit::app::TestApp::new().await, None).await;
+    let (token, _) = server.app.token("assistant", false).await;
+    server.say(&token, json!({"text": "hi"})).await.succeeded();
+    server.say(MACHINE, json!({"text": "hi"})).await.is_error(401, "bad_token");
+    server.get(&token, "/metrics").await.is_error(401, "bad_token");
 }
