@@ -5,7 +5,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::needs::{self, CURL, JQ};
+use crate::needs::{self, CURL};
 use crate::{project, shell};
 
 const SCRIPT: &str = "docs/transcript.sh";
@@ -16,11 +16,11 @@ pub fn run() -> Result<()> {
     if !project::root().join(SCRIPT).exists() {
         bail!("there is no {SCRIPT} to run");
     }
-    needs::ensure(&[CURL, JQ])?;
+    needs::ensure(&[CURL])?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
     let home = project::target_dir().join("transcript-home");
     let _ = std::fs::remove_dir_all(&home);
-    let mut script = shell::command("bash", &[SCRIPT]);
+    let mut script = shell::command("sh", &[SCRIPT]);
     script.env("SWITCHBOARD", project::target_dir().join("debug/switchboard")).env("SWITCHBOARD_HOME", &home);
     for name in
         ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "SWITCHBOARD_TOKEN", "SWITCHBOARD_MODEL"]
