@@ -43,7 +43,7 @@ pub(crate) use error::Result;
 pub(crate) use messages::{Target, take};
 pub(crate) use outside::envelope;
 pub(crate) use parts::{Parameters, Segments};
-pub(crate) use serving::serve_any;
+pub(crate) use serving::{Limits, serve_within};
 pub(crate) use session::find as find_session;
 pub(crate) use who::{Reach, Who};
 

@@ -1,17 +1,42 @@
 //! Serving a router on a listener until the server closes, and no longer than a few seconds beyond.
+//!
+//! What a stranger can hold before showing a token is bounded here: how many connections there are, how
+//! long a request's head may take, and how large it may be.
 
 use std::fmt::Debug;
-use std::future::IntoFuture;
 use std::io;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::serve::{Listener, ListenerExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// How long open requests may take to end once the server closes.
 const GRACE: Duration = Duration::from_secs(4);
+/// Largest head of a request, in bytes.
+const LARGEST_HEAD: usize = 64 * 1024;
+
+/// What a listener gives to those who connect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Connections at once; further ones wait to be accepted.
+    pub connections: usize,
+    /// From the end of one request, or the connection's beginning, to the end of the next one's head.
+    pub head_within: Duration,
+}
+
+impl Limits {
+    /// Fewer than the 1,024 open files that systems give a program unless told otherwise.
+    const PUBLIC: Limits = Limits { connections: 900, head_within: Duration::from_secs(30) };
+}
 
 /// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
 pub async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) -> io::Result<()> {
@@ -21,23 +46,130 @@ pub async fn serve(listener: TcpListener, router: Router, closing: CancellationT
             tracing::debug!(error = %why, "a connection keeps its small pieces back");
         }
     });
-    serve_any(listener, router, closing).await
+    serve_within(Limits::PUBLIC, listener, router, closing).await;
+    Ok(())
 }
 
-/// As [`serve`], on whatever listens.
-pub(crate) async fn serve_any<L>(listener: L, router: Router, closing: CancellationToken) -> io::Result<()>
-where
+/// As [`serve`], on whatever listens, with these limits.
+pub(crate) async fn serve_within<L>(
+    limits: Limits,
+    mut listener: L,
+    router: Router,
+    closing: CancellationToken,
+) where
     L: Listener,
     L::Addr: Debug,
 {
-    let over = closing.clone().cancelled_owned();
-    let serving = axum::serve(listener, router).with_graceful_shutdown(over).into_future();
-    let too_long = async {
-        closing.cancelled().await;
-        tokio::time::sleep(GRACE).await;
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let (open, over) = (TaskTracker::new(), CancellationToken::new());
+    // Whatever is still open when we leave is cut.
+    let _cut = over.clone().drop_guard();
+    let mut next = async || {
+        let place = places.clone().acquire_owned().await.ok()?;
+        Some((place, listener.accept().await.0))
     };
-    tokio::select! {
-        ended = serving => ended,
-        () = too_long => Ok(()),
+    loop {
+        let (place, io) = tokio::select! {
+            biased;
+            () = closing.cancelled() => break,
+            accepted = next() => match accepted {
+                Some(accepted) => accepted,
+                None => break,
+            },
+        };
+        let serving = connection(limits, io, router.clone(), closing.clone());
+        let over = over.clone();
+        open.spawn(async move {
+            tokio::select! {
+                () = serving => {}
+                () = over.cancelled_owned() => {}
+            }
+            drop(place);
+        });
+    }
+    open.close();
+    if tokio::time::timeout(GRACE, open.wait()).await.is_err() {
+        tracing::info!("the server closed with requests still open");
+    }
+}
+
+/// One connection: request after request, until it ends, or the one at hand is answered once we close.
+async fn connection<I>(limits: Limits, io: I, router: Router, closing: CancellationToken)
+where
+    I: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_within).max_buf_size(LARGEST_HEAD);
+    let serving = builder.serve_connection(TokioIo::new(io), TowerToHyperService::new(router));
+    let mut serving = pin!(serving);
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = closing.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(why) = ended {
+        // Clients leave as they like.
+        tracing::debug!(error = %why, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    async fn start(connections: usize) -> (std::net::SocketAddr, CancellationToken) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (router, closing) = (Router::new().route("/", get(async || "hello")), CancellationToken::new());
+        let limits = Limits { connections, head_within: Duration::from_millis(100) };
+        tokio::spawn(serve_within(limits, listener, router, closing.clone()));
+        (address, closing)
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a raw connection shows what no client would send")]
+    async fn send(to: std::net::SocketAddr, text: &str) -> TcpStream {
+        let mut socket = TcpStream::connect(to).await.expect("a connection");
+        socket.write_all(text.as_bytes()).await.expect("sent");
+        socket
+    }
+
+    async fn all(mut socket: TcpStream) -> String {
+        let mut text = String::new();
+        socket.read_to_string(&mut text).await.expect("closed in order");
+        text
+    }
+
+    #[tokio::test]
+    async fn a_head_that_does_not_end_is_not_waited_for() {
+        let (address, _closing) = start(10).await;
+        let stalled = all(send(address, "GET / HTTP/1.1\r\nHost: x\r\n").await).await;
+        assert!(!stalled.contains("200"), "{stalled}");
+        assert!(!all(send(address, "").await).await.contains("200"));
+    }
+
+    #[tokio::test]
+    async fn a_connection_too_many_waits_for_another_to_end() {
+        let (address, _closing) = start(1).await;
+        let _idle = send(address, "").await;
+        let answer = all(send(address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await).await;
+        assert!(answer.ends_with("hello"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn idle_connections_end_when_the_server_closes() {
+        let (address, closing) = start(10).await;
+        let mut idle = send(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        let mut answer = String::new();
+        while !answer.ends_with("hello") {
+            answer.push(char::from(idle.read_u8().await.expect("more of the answer")));
+        }
+        closing.cancel();
+        assert_eq!(all(idle).await, "");
     }
 }

@@ -12,6 +12,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -21,7 +22,7 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::http::{Door, Reach, Who, envelope, serve_any, v1};
+use crate::http::{Door, Limits, Reach, Who, envelope, serve_within, v1};
 use crate::model::{Principal, Rights};
 use wire::ServerInfo;
 
@@ -95,5 +96,7 @@ pub fn bind(home: &Path) -> io::Result<UnixListener> {
 
 /// Serves the socket until `closing` is cancelled, and no more than five seconds beyond.
 pub async fn serve(listener: UnixListener, router: Router, closing: CancellationToken) -> io::Result<()> {
-    serve_any(listener, router, closing).await
+    let limits = Limits { connections: 100, head_within: Duration::from_secs(30) };
+    serve_within(limits, listener, router, closing).await;
+    Ok(())
 }
