@@ -126,7 +126,12 @@ mod tests {
     async fn start(connections: usize) -> (std::net::SocketAddr, CancellationToken) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (router, closing) = (Router::new().route("/", get(async || "hello")), CancellationToken::new());
+        let slow = async || {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            "at last"
+        };
+        let router = Router::new().route("/", get(async || "hello")).route("/slow", get(slow));
+        let closing = CancellationToken::new();
         let limits = Limits { connections, head_within: Duration::from_millis(100) };
         tokio::spawn(serve_within(limits, listener, router, closing.clone()));
         (address, closing)
@@ -151,6 +156,13 @@ mod tests {
         let stalled = all(send(address, "GET / HTTP/1.1\r\nHost: x\r\n").await).await;
         assert!(!stalled.contains("200"), "{stalled}");
         assert!(!all(send(address, "").await).await.contains("200"));
+    }
+
+    #[tokio::test]
+    async fn an_answer_may_take_longer_than_a_head() {
+        let (address, _closing) = start(10).await;
+        let request = "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        assert!(all(send(address, request).await).await.ends_with("at last"));
     }
 
     #[tokio::test]

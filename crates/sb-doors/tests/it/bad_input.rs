@@ -171,6 +171,19 @@ async fn a_stranger_is_refused_before_a_byte_of_the_body_is_read() {
     assert_eq!(&answer, b"HTTP/1.1 401");
 }
 
+#[tokio::test]
+async fn a_sender_that_asks_first_hears_at_once_that_it_is_too_much() {
+    let server = Server::start().await;
+    let mut socket = connect(&server).await;
+    let head = format!(
+        "POST /v1/profiles/assistant/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MACHINE}\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
+}
+
 #[allow(clippy::disallowed_methods, reason = "a raw connection shows what no client would send")]
 async fn connect(server: &Server) -> tokio::net::TcpStream {
     tokio::net::TcpStream::connect(server.address).await.unwrap()
