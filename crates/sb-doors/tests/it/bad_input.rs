@@ -172,6 +172,17 @@ async fn a_stranger_is_refused_before_a_byte_of_the_body_is_read() {
 }
 
 #[tokio::test]
+async fn a_file_over_twenty_five_megabytes_is_refused_within_a_body_that_is_not() {
+    let server = Server::start().await;
+    for (size, status) in [(25_000_001, 413), (24_999_999, 200)] {
+        let body = format!("{{\"files\": [{{\"base64\": \"{}\"}}]}}", STANDARD.encode(vec![0; size]));
+        assert!(body.len() < 32 * 1024 * 1024);
+        let answer = raw(&server, body).await;
+        assert_eq!(answer.status, status, "{}", answer.json);
+    }
+}
+
+#[tokio::test]
 async fn a_sender_that_asks_first_hears_at_once_that_it_is_too_much() {
     let server = Server::start().await;
     let mut socket = connect(&server).await;
