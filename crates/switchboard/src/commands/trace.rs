@@ -72,7 +72,7 @@ fn told(entry: &Entry, calls: &mut HashMap<CallId, String>) -> Vec<String> {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
             let always =
                 always.as_ref().map_or_else(String::new, |rule| format!("; always: {}", rules::shown(rule)));
-            format!("{what} by {}: {} (request {}){why}{always}", by.0, named(calls, call), request.short())
+            format!("{what} by {}: {} (request {}){why}{always}", by.0, call.shown(), request.short())
         }
         Record::Acting { call } => format!("runs {}", named(calls, call)),
         Record::Result { call, ok, text, files, outside } => {

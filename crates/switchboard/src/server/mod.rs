@@ -51,7 +51,8 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     let metrics = metrics()?;
     let engine = opening::engine(home, environment, store, settings.parallel).await?;
     let closing = CancellationToken::new();
-    let mut serving = serve(home, environment, &engine, listener, metrics, &closing)?;
+    let local = door::open(home, &engine, Some(address.to_string()), &closing)?;
+    let mut serving = JoinSet::new();
     let outcome = async {
         let made = if first { first::make(home, environment, &settings, &engine).await? } else { None };
         let profiles = engine.profiles().await?;
@@ -59,6 +60,12 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
             // A server goes on also when nobody reads what it prints.
             drop(output::line(&said));
         }
+        // Only now is anything answered: whoever sees that it is up finds the lines printed. What
+        // connected meanwhile has waited.
+        serving.spawn(local);
+        let public = http::router(public(environment, &engine, &metrics, &closing));
+        serving.spawn(http::serve(listener, public, closing.clone()));
+        care::begin(engine.clone(), metrics, closing.clone());
         tokio::select! {
             Some(ended) = serving.join_next() => ended?.map_err(|why| anyhow!("Serving failed: {why}.")),
             () = signals.next() => Ok(()),
@@ -77,27 +84,19 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     outcome
 }
 
-/// Begins to serve the public listener and the home's socket, until `closing`.
-fn serve(
-    home: &Home,
+/// The public door.
+fn public(
     environment: &Environment,
     engine: &Engine,
-    listener: TcpListener,
-    metrics: PrometheusHandle,
+    metrics: &PrometheusHandle,
     closing: &CancellationToken,
-) -> Result<JoinSet<std::io::Result<()>>> {
-    let mut serving = JoinSet::new();
-    let listen = listener.local_addr()?.to_string();
-    serving.spawn(door::open(home, engine, Some(listen), closing)?);
-    care::begin(engine.clone(), metrics.clone(), closing.clone());
-    let public = http::router(HttpDoor {
+) -> HttpDoor {
+    HttpDoor {
         engine: engine.clone(),
         machine_token: environment.token.clone(),
-        metrics: Some(metrics),
+        metrics: Some(metrics.clone()),
         closing: closing.clone(),
-    });
-    serving.spawn(http::serve(listener, public, closing.clone()));
-    Ok(serving)
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

@@ -1,8 +1,10 @@
 //! `up` and `serve`: what they print, and when they refuse to start.
 
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
 
-use crate::world::{Server, World, run, say};
+use crate::world::{Server, World, client, run, say};
 
 #[tokio::test]
 async fn the_lines_that_the_first_start_prints_work_when_pasted() {
@@ -19,6 +21,27 @@ async fn the_lines_that_the_first_start_prints_work_when_pasted() {
     let talk = server.lines.iter().find(|line| line.ends_with(" talk")).expect("a talk line");
     let talked = world.paste(&format!("printf 'Hi\\n' | {talk}")).await;
     assert_eq!((talked.code, talked.out.as_str()), (Some(0), "You said: \"Hi\"\n"), "{talked:?}");
+}
+
+#[tokio::test]
+async fn whoever_sees_that_it_is_up_finds_the_lines_printed() {
+    let world = World::new();
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr()).expect("a port");
+    let printed = world.home().with_file_name("printed");
+    let mut program = world.program();
+    program.args(["up", "--listen", &free.to_string()]);
+    program.stdout(std::fs::File::create(&printed).expect("a file"));
+    let mut server = program.spawn().expect("it starts");
+    let asking = async {
+        while client().get(format!("http://{free}/healthz")).send().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), asking).await.expect("it is up");
+    let printed = std::fs::read_to_string(printed).expect("a file");
+    assert!(printed.lines().any(|l| l.starts_with("curl ")) && printed.ends_with(" talk\n"), "{printed}");
+    server.kill().await.expect("it ends");
 }
 
 #[tokio::test]
