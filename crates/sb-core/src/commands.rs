@@ -197,7 +197,7 @@ pub fn read_text(text: &str, stop_words: bool) -> Result<Option<(&'static Entry,
     };
     arguments(entry.name, rest.trim())
         .map(|c| Some((entry, c)))
-        .map_err(|why| BadCommand(format!("{why} Write {}", entry.usage)))
+        .map_err(|why| BadCommand(format!("{why} Write {}.", entry.usage)))
 }
 
 fn is_stop_word(text: &str) -> bool {

@@ -2,26 +2,16 @@
 //!
 //! A view over the log, so it says the same whenever it is asked for.
 
-use std::collections::HashMap;
-
 use sb_model::text::clip;
-use sb_model::{Call, CallId, EndKind, Ending, Entry, Record};
+use sb_model::{EndKind, Ending, Entry, Record};
 
 /// Visible characters of a result that a line shows.
 const RESULT_SHOWN: usize = 400;
 
-/// The lines of one answer: `entries` is its stretch of the log. Entries of the turn before it may come
-/// along: they give no lines, only the calls that the stretch speaks of.
+/// The lines of one answer: `entries` is its stretch of the log.
 pub fn lines(entries: &[Entry], ending: &Ending) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut calls: HashMap<&CallId, &Call> = HashMap::new();
     for entry in entries {
-        if entry.seq < ending.from {
-            if let Record::Answered { calls: made, .. } = &entry.record {
-                calls.extend(made.iter().map(|call| (&call.id, call)));
-            }
-            continue;
-        }
         match &entry.record {
             Record::Answered { text, calls: made, .. } => {
                 if !text.trim().is_empty() {
@@ -29,12 +19,11 @@ pub fn lines(entries: &[Entry], ending: &Ending) -> Vec<String> {
                 }
                 for call in made {
                     lines.push(format!("→ {}", call.shown()));
-                    calls.insert(&call.id, call);
                 }
             }
             Record::Asked { .. } => lines.push("← waiting for a person's approval".to_owned()),
             Record::Decided { call, by, allowed, why, .. } => {
-                let what = calls.get(call).map_or_else(|| call.to_string(), |c| c.shown());
+                let what = call.shown();
                 match allowed {
                     true => lines.push(format!("→ {what} (approved by {})", by.0)),
                     false => lines.push(format!("→ {what} (declined by {}{})", by.0, because(why))),

@@ -76,13 +76,15 @@ pub fn waiting_line(pending: &Pending) -> String {
 /// What a person reads when a turn failed: what failed, and what to do.
 pub fn failure_card(fault: &TurnFault) -> String {
     let advice = match fault.kind {
-        TurnFaultKind::Overloaded => "Send /retry in a little while.",
-        TurnFaultKind::RateLimited => "Send /retry after a pause.",
-        TurnFaultKind::Credit => "Top up the provider's account, then send /retry.",
-        TurnFaultKind::Auth => "The operator must set a valid key for this provider, then send /retry.",
-        TurnFaultKind::Network => "Check the connection, then send /retry.",
-        TurnFaultKind::Refused => "Check the profile's model and settings.",
-        TurnFaultKind::ContextFull => "Send /compact, or /new to start over.",
+        TurnFaultKind::Overloaded => "Send /retry in a moment, or pick another model with /model.",
+        TurnFaultKind::RateLimited => "Send /retry later, or pick another model with /model.",
+        TurnFaultKind::Credit => "The operator must top up the provider's account; then send /retry.",
+        TurnFaultKind::Auth => "The operator must set a valid key for this provider; then send /retry.",
+        TurnFaultKind::Network => {
+            "Send /retry in a moment; if it stays so, the operator should check the address."
+        }
+        TurnFaultKind::Refused => "Pick another model with /model, or ask the operator to check the profile.",
+        TurnFaultKind::ContextFull => "Shorten it with /compact, or begin anew with /new.",
         TurnFaultKind::Deadline => "Send /retry, or ask for less at once.",
         TurnFaultKind::Crashed => "Send /retry to try again.",
         TurnFaultKind::Internal => "The server's log says more.",

@@ -2,7 +2,7 @@
 
 use sb_core::model::{
     Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName, Record, Secret,
-    Seq, Session, SessionBrief, SessionId, TokenId, TurnId,
+    Seq, Session, SessionBrief, SessionId, TokenId,
 };
 use sb_store::TokenRecord;
 
@@ -28,9 +28,6 @@ pub struct SessionView {
     pub last: Option<MessageId>,
     pub log: Vec<Entry>,
 }
-
-/// Entries read at once when looking back for a call.
-const LOOKED_BACK: i64 = 64;
 
 /// How the engine is, for metrics and readiness.
 #[derive(Debug, Clone, Copy)]
@@ -165,45 +162,15 @@ impl Engine {
         }))
     }
 
-    /// The stretch of log that belongs to an ending, for its lines. Where it begins with what came of a
-    /// call, the entries back to that call come before it.
+    /// The stretch of log that belongs to an ending, for its lines.
     pub async fn stretch(&self, ending: &Ending) -> Result<Vec<Entry>> {
         match (ending.session, ending.turn) {
             (Some(session), Some(turn)) if ending.from <= ending.to => {
                 let log = self.store().log(session, ending.from, ending.to).await?;
-                let log: Vec<Entry> = log.into_iter().filter(|e| e.turn == Some(turn)).collect();
-                self.back_to_its_call(session, turn, log).await
+                Ok(log.into_iter().filter(|e| e.turn == Some(turn)).collect())
             }
             _ => Ok(Vec::new()),
         }
-    }
-
-    /// Puts before a stretch what it needs so that its first decision names a call.
-    async fn back_to_its_call(
-        &self,
-        session: SessionId,
-        turn: TurnId,
-        mut log: Vec<Entry>,
-    ) -> Result<Vec<Entry>> {
-        let Some(Record::Decided { call, .. }) = log.first().map(|e| e.record.clone()) else {
-            return Ok(log);
-        };
-        let mut first = log[0].seq;
-        while first > Seq(1) {
-            let from = Seq((first.0 - LOOKED_BACK).max(1));
-            let mut before = self.store().log(session, from, Seq(first.0 - 1)).await?;
-            before.retain(|e| e.turn == Some(turn));
-            let found = before.iter().any(|e| match &e.record {
-                Record::Answered { calls, .. } => calls.iter().any(|c| c.id == call),
-                _ => false,
-            });
-            before.append(&mut log);
-            (log, first) = (before, from);
-            if found {
-                break;
-            }
-        }
-        Ok(log)
     }
 
     /// How it stands now.

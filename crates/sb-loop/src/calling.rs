@@ -77,8 +77,7 @@ impl Run<'_> {
     /// Asks the models in turn until one has answered.
     pub async fn call_models(&mut self, purpose: &Purpose) -> Result<(ModelRef, Answer), Exit> {
         let models = self.models();
-        let mut last =
-            TurnFault::new(TurnFaultKind::Refused, "This profile has no model. The operator has to add one.");
+        let mut last = TurnFault::new(TurnFaultKind::Refused, "This profile has no model");
         for (at, model) in models.iter().enumerate() {
             let mut tries = 0;
             loop {

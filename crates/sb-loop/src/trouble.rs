@@ -1,7 +1,7 @@
-//! What to do about a failed attempt, and how to tell a person of it.
+//! What to do about a failed attempt, and what a person is told failed.
 //!
 //! Pure: the kind of failure is read off the fault (status, and what providers write about full
-//! contexts and empty accounts); the sentence always says what failed and what to do.
+//! contexts and empty accounts).
 
 use sb_harness::model::{Fault, FaultKind, ModelRef, TurnFault, TurnFaultKind};
 
@@ -74,37 +74,23 @@ pub(crate) fn remedy(fault: &Fault, tries: u32, jitter: u64) -> Remedy {
     }
 }
 
-/// The failure in words for the person.
+/// What failed, in words for the person; what to do about it is the engine's to say, by the kind.
 pub(crate) fn told(model: &ModelRef, fault: &Fault) -> TurnFault {
     let kind = kind_of(fault);
     let wait_ms = match fault.kind {
         FaultKind::Passing { wait_ms } => wait_ms,
         _ => None,
     };
-    let (what, remedy) = match kind {
-        TurnFaultKind::Overloaded => {
-            ("is overloaded or failing", "Try again in a moment, or choose another model with /model.")
-        }
-        TurnFaultKind::RateLimited => {
-            ("is asked too often", "Try again later, or choose another model with /model.")
-        }
-        TurnFaultKind::Credit => ("has no credit left", "The operator has to top up the provider's account."),
-        TurnFaultKind::Auth => {
-            ("does not take our key", "The operator has to set a valid key for this provider.")
-        }
-        TurnFaultKind::Network => (
-            "could not be asked",
-            "Try again in a moment; if it stays so, the operator should check the address.",
-        ),
-        TurnFaultKind::ContextFull => {
-            ("cannot hold this conversation any more", "Shorten it with /compact, or begin anew with /new.")
-        }
-        _ => (
-            "refused the request",
-            "Choose another model with /model, or ask the operator to check the profile.",
-        ),
+    let what = match kind {
+        TurnFaultKind::Overloaded => "is overloaded or failing",
+        TurnFaultKind::RateLimited => "is asked too often",
+        TurnFaultKind::Credit => "has no credit left",
+        TurnFaultKind::Auth => "does not take our key",
+        TurnFaultKind::Network => "could not be asked",
+        TurnFaultKind::ContextFull => "cannot hold this conversation any more",
+        _ => "refused the request",
     };
-    TurnFault { kind, detail: format!("The model {model} {what} ({}). {remedy}", fault.detail), wait_ms }
+    TurnFault { kind, detail: format!("The model {model} {what} ({})", fault.detail), wait_ms }
 }
 
 #[cfg(test)]
@@ -159,9 +145,6 @@ mod tests {
             &"openai:gpt-6".parse().expect("a model"),
             &fault(FaultKind::Auth, Some(401), "h answered 401"),
         );
-        assert_eq!(
-            said.detail,
-            "The model openai:gpt-6 does not take our key (h answered 401). The operator has to set a valid key for this provider."
-        );
+        assert_eq!(said.detail, "The model openai:gpt-6 does not take our key (h answered 401)");
     }
 }

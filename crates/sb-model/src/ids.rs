@@ -148,6 +148,8 @@ pub struct MessageId(pub i64);
 pub struct Seq(pub i64);
 
 impl Seq {
+    /// A place no log reaches: from it on, nothing was said.
+    pub const NEVER: Seq = Seq(i64::MAX);
     /// The place after this one.
     pub fn next(self) -> Seq {
         Seq(self.0 + 1)

@@ -47,10 +47,10 @@ pub enum Record {
     },
     /// A person must decide a call.
     Asked { request: RequestId, call: CallId, reason: String },
-    /// A person decided.
+    /// A person decided; the very call it is about stands here, so the record speaks for itself.
     Decided {
         request: RequestId,
-        call: CallId,
+        call: Call,
         by: Principal,
         allowed: bool,
         why: String,

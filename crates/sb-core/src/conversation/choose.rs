@@ -89,13 +89,16 @@ impl Conversation {
     }
 
     pub(super) fn whoami(&mut self, message: &Message) {
-        let may = |yes: bool, what: &str| format!("{} {what}", if yes { "may" } else { "may not" });
+        let may = |yes: bool, what: [&str; 2]| match yes {
+            true => format!("may {} and {}", what[0], what[1]),
+            false => format!("may neither {} nor {}", what[0], what[1]),
+        };
         let said = format!(
-            "You are {}. You may talk to {}; you {}, and {}.",
+            "You are {}. You may talk to {} here; you {} what it asks, and {} here.",
             message.from.0,
             self.state.profile,
-            may(message.rights.decide, "approve and decline what it asks"),
-            may(message.rights.instruct, "change its model, instructions and tools here")
+            may(message.rights.decide, ["approve", "decline"]),
+            may(message.rights.instruct, ["choose its model and tools", "give it instructions"])
         );
         self.answer(message.id, said);
     }

@@ -20,7 +20,7 @@ impl Conversation {
             Some(turn),
             Record::Decided {
                 request: pending.request,
-                call: pending.call.id.clone(),
+                call: pending.call.clone(),
                 by: message.from.clone(),
                 allowed: true,
                 why: String::new(),
@@ -56,7 +56,7 @@ impl Conversation {
             Some(turn),
             Record::Decided {
                 request: pending.request,
-                call: call.clone(),
+                call: pending.call.clone(),
                 by: message.from.clone(),
                 allowed: false,
                 why: why.to_owned(),

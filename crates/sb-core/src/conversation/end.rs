@@ -25,6 +25,7 @@ impl Conversation {
             return;
         }
         self.flush(turn);
+        self.keep_unfinished(turn);
         let parked = self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Parked);
         let decided = self
             .state
@@ -45,6 +46,19 @@ impl Conversation {
         }
         let stop = self.run.as_ref().and_then(|r| r.stop.clone());
         self.close_turn(close(how, stop));
+    }
+
+    /// Words of an answer that was never logged as whole (its harness crashed, or was dropped) stay in the
+    /// session, as a cut answer.
+    fn keep_unfinished(&mut self, turn: TurnId) {
+        let answering = self.state.turn.as_ref().is_some_and(|t| t.task == Task::Answer);
+        let Some(run) = self.run.as_mut().filter(|r| answering && !r.growing.trim().is_empty()) else {
+            return;
+        };
+        let text = std::mem::take(&mut run.growing);
+        let model = self.context.profile.models.first().map(ToString::to_string).unwrap_or_default();
+        let (calls, usage) = (Vec::new(), Usage::default());
+        self.log(Some(turn), Record::Answered { text, calls, model, kept: None, usage, cut: true });
     }
 
     /// Ends the stored turn and all its messages, and takes up what is next.
@@ -93,7 +107,7 @@ impl Conversation {
     }
 
     fn reply_words(&self, from: Seq) -> String {
-        self.run.as_ref().map(|r: &Run| reply::words(&r.pieces, from)).unwrap_or_default()
+        self.run.as_ref().map(|r: &Run| r.words(from)).unwrap_or_default()
     }
 
     /// Ends a turn that has no harness at work: parked, or failed before it could go on.

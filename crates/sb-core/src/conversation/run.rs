@@ -85,7 +85,9 @@ impl Run {
     /// All it said from `from` on, the answer being written included.
     pub fn words(&self, from: Seq) -> String {
         let mut words = reply::words(&self.pieces, from);
-        add_paragraph(&mut words, &self.growing);
+        if from != Seq::NEVER {
+            add_paragraph(&mut words, &self.growing);
+        }
         words
     }
 

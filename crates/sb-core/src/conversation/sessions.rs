@@ -83,8 +83,12 @@ impl Conversation {
             String::new()
         };
         let said = format!(
-            "This session: {} turns, {} messages, {} model calls, {} tokens read{cached}, {} tokens written.{cost}",
-            usage.turns, usage.messages, usage.calls, usage.input, usage.output
+            "This session: {}, {}, {}, {} read{cached}, {} written.{cost}",
+            counted(usage.turns, "turn"),
+            counted(usage.messages, "message"),
+            counted(usage.calls, "model call"),
+            counted(usage.input, "token"),
+            counted(usage.output, "token")
         );
         self.answer(id, said);
     }
@@ -93,7 +97,7 @@ impl Conversation {
         let line = |s: &sb_model::SessionBrief| {
             let current = if s.current { " (current)" } else { "" };
             let title = s.title.as_deref().map(|t| format!(" {t}")).unwrap_or_default();
-            format!("- {}{title}{current}: {} turns", s.id, s.usage.turns)
+            format!("- {}{title}{current}: {}", s.id, counted(s.usage.turns, "turn"))
         };
         let said = match seen.sessions.as_slice() {
             [] => "This conversation has no session yet.".to_owned(),
@@ -136,4 +140,9 @@ impl Conversation {
         self.record(Change::Titled { session, title });
         self.answer(message.id, said);
     }
+}
+
+/// `1 turn`, `2 turns`.
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -25,7 +25,7 @@ impl Conversation {
         let (turn_id, parked) = (turn.id, turn.phase == Phase::Parked);
         // The command is answered with the turn, so that "Stopped." is true when it is said; of what the
         // turn wrote, nothing is the command's.
-        self.join(turn_id, id, Seq(i64::MAX), false);
+        self.join(turn_id, id, Seq::NEVER, false);
         if parked && self.run.is_none() {
             self.withdraw(turn_id, "The turn was stopped before anybody decided.");
             self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None);

@@ -87,7 +87,7 @@ fn line(entry: Entry, decides: bool) -> Option<Line> {
             (agent, What::Asked { request: request.short(), call: call.0, reason })
         }
         Record::Decided { request, call, by, allowed, why, .. } => {
-            (by.0, What::Decided { request: request.short(), call: call.0, allowed, why })
+            (by.0, What::Decided { request: request.short(), call: call.id.0, allowed, why })
         }
         Record::Result { call, ok, text, .. } => ("tool".to_owned(), What::Result { call: call.0, ok, text }),
         Record::Shared { file } => (agent, What::Shared { file: named(file) }),

@@ -43,7 +43,7 @@ fn records(message: &Message) -> Vec<Entry> {
         Record::Asked { request, call: call().id, reason: "a write at autonomy L3".into() },
         Record::Decided {
             request,
-            call: call().id,
+            call: call(),
             by: by.clone(),
             allowed: true,
             why: String::new(),
