@@ -1,0 +1,8 @@
+//! The engine whole: real store, scripted agent, spoken to as a door speaks to it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod chat;
+mod choices;
+mod live;
+mod restart;
+mod sessions;
