@@ -48,6 +48,7 @@ pub fn apply(state: &mut Snapshot, change: &Change) {
         }
         Change::Joined { turn, message, from, rights } => join(state, *turn, *message, *from, *rights),
         Change::TurnRestarted { turn } => on_turn(state, *turn, |t| t.starts += 1),
+        Change::TurnLaidDown { turn } => on_turn(state, *turn, |t| t.starts = t.starts.saturating_sub(1)),
         Change::Asks { turn, pending } => on_turn(state, *turn, |t| t.pending = pending.clone()),
         Change::Granted { turn, granted } => on_turn(state, *turn, |t| t.granted = granted.clone()),
         Change::Entered { turn, phase, worked_ms } => on_turn(state, *turn, |t| {

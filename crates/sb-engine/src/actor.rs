@@ -34,6 +34,8 @@ pub(crate) async fn live(engine: Engine, id: ConversationId, mails: mpsc::Unboun
     loop {
         match actor.awake().await {
             Ok(()) => break,
+            // The next start takes it up.
+            Err(_) if actor.engine.is_closing() => break,
             Err(e) => {
                 tracing::warn!(conversation = %actor.id, error = %e, wait_ms = backoff.as_millis() as u64, "a commit failed; loading anew");
                 actor.give_place_back();
@@ -88,6 +90,7 @@ impl Actor {
         loop {
             match self.next(&mut now).await {
                 Next::Mail(None) => return Ok(()),
+                Next::Mail(Some(Mail::Close)) => return self.step(&mut now, Input::Closing).await,
                 Next::Mail(Some(mail)) => self.take(&mut now, mail).await?,
                 Next::Turn(turn, FromTurn::Event(event)) => {
                     self.step(&mut now, Input::Harness(turn, event)).await?
@@ -157,7 +160,7 @@ impl Actor {
                 self.step(now, arrival).await?;
                 self.catch_up(now, id).await
             }
-            Mail::Wake => Ok(()),
+            Mail::Wake | Mail::Close => Ok(()),
             Mail::Granted if self.place == Place::Asked => {
                 self.place = Place::Held;
                 self.step(now, Input::Granted).await

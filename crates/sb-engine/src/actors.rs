@@ -5,9 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use sb_core::model::{ConversationId, Message, MessageId};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::task::TaskTracker;
 
 use crate::Engine;
 use crate::actor;
@@ -21,13 +23,18 @@ pub(crate) enum Mail {
     Wake,
     Granted,
     Prepared(MessageId, Vec<String>),
+    /// The program ends.
+    Close,
     /// Somebody wants to follow; `None` comes back if the message has its ending.
     Follow(MessageId, oneshot::Sender<Option<watch::Receiver<Live>>>),
 }
 
-/// The mailboxes.
+/// The mailboxes, and the tasks behind them.
 #[derive(Default)]
-pub(crate) struct Actors(Mutex<HashMap<ConversationId, mpsc::UnboundedSender<Mail>>>);
+pub(crate) struct Actors {
+    awake: Mutex<HashMap<ConversationId, mpsc::UnboundedSender<Mail>>>,
+    tasks: TaskTracker,
+}
 
 impl Actors {
     /// Delivers, waking the conversation if it sleeps.
@@ -47,7 +54,7 @@ impl Actors {
         // The receiver is in hand, so this cannot fail.
         let _ = mailbox.send(mail);
         awake.insert(to.clone(), mailbox);
-        tokio::spawn(actor::live(engine.clone(), to.clone(), mails));
+        self.tasks.spawn(actor::live(engine.clone(), to.clone(), mails));
     }
 
     /// The actor wants to sleep: true, and it is forgotten, if no mail is left.
@@ -64,12 +71,22 @@ impl Actors {
         self.lock().len()
     }
 
-    /// Closes all mailboxes, so that every actor ends.
-    pub fn close(&self) {
-        self.lock().clear();
+    /// Tells every actor that the program ends, and waits until they have; not longer than `patience`.
+    pub async fn close(&self, patience: Duration) {
+        for (_, mailbox) in self.lock().drain() {
+            // One that has just left needs no telling.
+            let _ = mailbox.send(Mail::Close);
+        }
+        self.tasks.close();
+        if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
+            tracing::warn!(
+                left = self.tasks.len(),
+                "some conversations did not close in time; they are taken up again"
+            );
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ConversationId, mpsc::UnboundedSender<Mail>>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.awake.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

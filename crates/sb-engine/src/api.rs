@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
@@ -15,6 +16,9 @@ use crate::follow::Follow;
 use crate::live::Live;
 use crate::places::Places;
 use crate::profiles::Profiles;
+
+/// How long conversations may take to close.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// Finds what runs a profile's turns. The binary knows; the engine does not.
 #[async_trait]
@@ -69,7 +73,8 @@ pub struct Submitted {
 }
 
 impl Engine {
-    /// Opens the engine and takes up everything unfinished.
+    /// Opens the engine. A conversation is taken up when it is spoken to; a server calls
+    /// [`take_up`](Self::take_up) for all the others.
     pub async fn open(parts: Parts) -> Result<Self> {
         let profiles = Profiles::new(parts.agents.clone(), parts.store.profiles().await?);
         let engine = Self(Arc::new(Inner {
@@ -82,10 +87,16 @@ impl Engine {
             actors: Actors::default(),
             closing: AtomicBool::new(false),
         }));
-        for conversation in engine.0.store.unfinished().await? {
-            engine.send(&conversation, Mail::Wake);
-        }
         Ok(engine)
+    }
+
+    /// Takes up everything unfinished: how many conversations that is.
+    pub async fn take_up(&self) -> Result<usize> {
+        let unfinished = self.0.store.unfinished().await?;
+        for conversation in &unfinished {
+            self.send(conversation, Mail::Wake);
+        }
+        Ok(unfinished.len())
     }
 
     /// Takes one message: durable once this returns. A known key gives the first message's receipt.
@@ -150,7 +161,7 @@ impl Engine {
     /// Ends all actors and their turns, and closes the store. What was unfinished is taken up at the next start.
     pub async fn close(&self) -> Result<()> {
         self.0.closing.store(true, Ordering::SeqCst);
-        self.0.actors.close();
+        self.0.actors.close(CLOSING).await;
         Ok(self.0.store.clone().close().await?)
     }
 

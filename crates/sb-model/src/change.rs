@@ -119,6 +119,10 @@ pub enum Change {
     TurnRestarted {
         turn: TurnId,
     },
+    /// Laid down by a clean end of the program, which is no crash: this start does not count.
+    TurnLaidDown {
+        turn: TurnId,
+    },
     /// A waiting message becomes part of the running turn: steered words, or a decision.
     Joined {
         turn: TurnId,

@@ -81,6 +81,7 @@ impl<'a> Turns<'a> {
             }
             Change::Joined { turn, message, from, rights } => self.join(*turn, *message, *from, *rights),
             Change::TurnRestarted { turn } => self.change(*turn, |t| t.starts += 1),
+            Change::TurnLaidDown { turn } => self.change(*turn, |t| t.starts = t.starts.saturating_sub(1)),
             Change::Asks { turn, pending } => self.change(*turn, |t| t.pending.clone_from(pending)),
             Change::Granted { turn, granted } => self.change(*turn, |t| t.granted.clone_from(granted)),
             Change::Entered { turn, phase, worked_ms } => self.change(*turn, |t| {

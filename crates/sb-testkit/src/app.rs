@@ -103,7 +103,7 @@ impl TestApp {
 
 async fn open(home: &Path, parallel: usize) -> Engine {
     let store = Store::open(home, Durability::Process).await.unwrap();
-    Engine::open(Parts {
+    let engine = Engine::open(Parts {
         store,
         agents: Arc::new(ScriptedAgents),
         clock: Arc::new(SystemClock),
@@ -111,5 +111,7 @@ async fn open(home: &Path, parallel: usize) -> Engine {
         parallel,
     })
     .await
-    .unwrap()
+    .unwrap();
+    engine.take_up().await.unwrap();
+    engine
 }

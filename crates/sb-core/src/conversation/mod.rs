@@ -53,6 +53,8 @@ pub enum Input {
     Ended(TurnId, Result<StopReason, TurnFault>),
     /// The time asked for with [`Conversation::wake_at`] has come.
     Wake,
+    /// The program ends cleanly: nothing more is handled; what is at work is taken up at the next start.
+    Closing,
     /// The machine was loaded anew: first input after a start, a takeover, a failed commit.
     Recovered,
 }
@@ -165,6 +167,7 @@ impl Conversation {
             Input::Harness(turn, event) => self.hear(turn, event),
             Input::Ended(turn, how) => self.harness_ended(turn, how),
             Input::Wake => self.wake(),
+            Input::Closing => self.lay_down(),
             Input::Recovered => self.recover(),
         }
         std::mem::take(&mut self.out)

@@ -41,4 +41,13 @@ impl Conversation {
             }
         }
     }
+
+    /// What the agent did so far is kept, and this start does not count as one that crashed.
+    pub(super) fn lay_down(&mut self) {
+        let Some(turn) = self.run.as_ref().map(|r| r.turn) else { return };
+        self.flush(turn);
+        if self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Running) {
+            self.record(Change::TurnLaidDown { turn });
+        }
+    }
 }

@@ -94,6 +94,8 @@ fn run(seed: u64, steps: u64) -> (u64, u64) {
             some_message(&mut world);
         } else if world.chance.one_in(500) {
             world.crash();
+        } else if world.chance.one_in(800) {
+            world.close();
         } else {
             world.advance(true);
         }

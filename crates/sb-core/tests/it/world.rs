@@ -172,6 +172,12 @@ impl World {
         self.step(Input::Recovered, false);
     }
 
+    /// A clean end of the program, and its next start.
+    pub fn close(&mut self) {
+        self.step(Input::Closing, false);
+        self.crash();
+    }
+
     /// Memory never runs ahead of the disk, nor behind once all mail is delivered.
     pub fn same_in_memory_and_on_disk(&mut self) {
         while !self.mail.is_empty() {

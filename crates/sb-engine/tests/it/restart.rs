@@ -26,6 +26,21 @@ async fn a_turn_cut_off_by_a_restart_is_taken_up_again_and_what_waited_follows()
     assert_eq!(app.engine.follow_message(ids.1).ending().await.unwrap().said, "The second.");
 }
 
+/// Only crashes count toward giving a turn up; an operator may restart as often as they like.
+#[tokio::test]
+async fn a_turn_outlives_any_number_of_clean_restarts() {
+    let mut app = TestApp::new().await;
+    let submitted = app.engine.submit(Chat::of(&app, "ops").inbound("!wait 0.3\n!say Done.")).await.unwrap();
+    let id = submitted.receipt.message;
+    app.engine.follow(submitted.receipt).next().await.unwrap();
+    for _ in 0..5 {
+        app = app.reopen().await;
+        app.engine.follow_message(id).next().await.unwrap();
+    }
+    let ending = app.engine.follow_message(id).ending().await.unwrap();
+    assert!(ending.said.ends_with("Done."), "{}", ending.said);
+}
+
 #[tokio::test]
 async fn a_request_that_waits_over_a_restart_is_decided_afterwards() {
     let app = TestApp::new().await;

@@ -63,9 +63,17 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
         // Only now is anything answered: whoever sees that it is up finds the lines printed. What
         // connected meanwhile has waited.
         serving.spawn(local);
-        let public = http::router(public(environment, &engine, &metrics, &closing));
+        let public = http::router(HttpDoor {
+            engine: engine.clone(),
+            machine_token: environment.token.clone(),
+            metrics: Some(metrics.clone()),
+            behind_proxy: settings.behind_proxy,
+            closing: closing.clone(),
+        });
         serving.spawn(http::serve(listener, public, closing.clone()));
         care::begin(engine.clone(), metrics, closing.clone());
+        let taken_up = engine.take_up().await?;
+        tracing::info!(%address, home = %home.folder.display(), taken_up, "up");
         tokio::select! {
             Some(ended) = serving.join_next() => ended?.map_err(|why| anyhow!("Serving failed: {why}.")),
             () = signals.next() => Ok(()),
@@ -82,21 +90,6 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
         Err(_) => tracing::warn!("what was at work took too long to end; the next start takes it up"),
     }
     outcome
-}
-
-/// The public door.
-fn public(
-    environment: &Environment,
-    engine: &Engine,
-    metrics: &PrometheusHandle,
-    closing: &CancellationToken,
-) -> HttpDoor {
-    HttpDoor {
-        engine: engine.clone(),
-        machine_token: environment.token.clone(),
-        metrics: Some(metrics.clone()),
-        closing: closing.clone(),
-    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

@@ -4,6 +4,7 @@ mod commands;
 mod deciding;
 mod ending;
 mod reaching;
+mod soak;
 mod starting;
 mod terminal;
 mod tokens;

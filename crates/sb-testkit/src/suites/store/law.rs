@@ -154,7 +154,8 @@ impl<'a> Walk<'a> {
     fn go_on(&self, state: &Snapshot, session: &Session, turn: TurnId, at: usize) -> Vec<Change> {
         let (dice, phases) = (self.dice, [Phase::Running, Phase::Parked, Phase::Stopping]);
         match at {
-            6 => vec![Change::TurnRestarted { turn }],
+            6 if dice.once_in(2) => vec![Change::TurnRestarted { turn }],
+            6 => vec![Change::TurnLaidDown { turn }],
             7 => vec![Change::Asks { turn, pending: (!dice.once_in(3)).then(pending) }],
             8 => vec![Change::Granted { turn, granted: vec![(Digest::of(b"x"), Principal("ada".into()))] }],
             9 => {
