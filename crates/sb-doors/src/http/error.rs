@@ -78,6 +78,7 @@ codes! {
     ProfileExists "profile_exists" 409 "There is a profile of this name already.";
     TooLarge "too_large" 413 "The body is over 32 MB, or one file over 25 MB.";
     OtherBody "other_body" 422 "The Idempotency-Key was used with another body.";
+    TooManyGuesses "too_many_guesses" 429 "Too many wrong tokens came from this address; Retry-After says when to try again.";
     Full "full" 429 "Too many messages wait in this conversation.";
     Internal "internal" 500 "Something of ours failed; the server's log says more.";
     Closing "closing" 503 "The server is closing.";

@@ -8,6 +8,7 @@ mod answer;
 mod body;
 mod error;
 mod files;
+mod guesses;
 mod messages;
 mod openapi;
 mod outside;
@@ -20,7 +21,7 @@ mod transcript;
 mod who;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -35,11 +36,13 @@ use crate::model::{Digest, Secret, Timestamp};
 pub use body::{LARGEST_BODY, LONGEST_CONVERSATION, judge};
 pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
 pub use files::{LARGEST_FILE, MOST_FILES};
+pub use guesses::GUESSES;
 pub use openapi::document;
 pub use serving::serve;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
 
 pub(crate) use error::Result;
+pub(crate) use guesses::Peer;
 pub(crate) use messages::{Target, take};
 pub(crate) use outside::envelope;
 pub(crate) use parts::{Parameters, Segments};
@@ -57,6 +60,8 @@ pub struct HttpDoor {
     pub machine_token: Option<Secret>,
     /// Where `/metrics` comes from; without it there is none.
     pub metrics: Option<PrometheusHandle>,
+    /// Whether a proxy stands in front, whose word on where a request came from counts.
+    pub behind_proxy: bool,
     /// Cancelled when the server closes: streams end, requests that wait are told.
     pub closing: CancellationToken,
 }
@@ -83,6 +88,8 @@ pub(crate) struct Gate {
     pub door: Arc<Door>,
     pub machine: Option<Digest>,
     pub metrics: Option<PrometheusHandle>,
+    pub behind_proxy: bool,
+    pub guesses: Mutex<guesses::Guesses>,
 }
 
 /// The routes of the HTTP channel.
@@ -92,6 +99,8 @@ pub fn router(door: HttpDoor) -> Router {
         door: shared.clone(),
         machine: door.machine_token.map(|token| Digest::of(token.expose().as_bytes())),
         metrics: door.metrics,
+        behind_proxy: door.behind_proxy,
+        guesses: Mutex::default(),
     });
     let open = Router::new()
         .route("/healthz", get(status::health))

@@ -62,7 +62,7 @@ struct Route {
     errors: &'static [Code],
 }
 
-const TOKEN_ERRORS: &[Code] = &[Code::NoToken, Code::BadToken];
+const TOKEN_ERRORS: &[Code] = &[Code::NoToken, Code::BadToken, Code::TooManyGuesses];
 
 fn routes() -> Vec<Route> {
     let plain = |path, summary, gives| Route {

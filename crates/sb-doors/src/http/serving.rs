@@ -4,20 +4,28 @@
 //! long a request's head may take, and how large it may be.
 
 use std::fmt::Debug;
+use std::future::ready;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
 use axum::serve::{Listener, ListenerExt};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+use super::Peer;
 
 /// How long open requests may take to end once the server closes.
 const GRACE: Duration = Duration::from_secs(4);
@@ -40,25 +48,34 @@ impl Limits {
 
 /// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
 pub async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) -> io::Result<()> {
-    // Pieces of a stream go out as they are written.
-    let listener = listener.tap_io(|socket| {
-        if let Err(why) = socket.set_nodelay(true) {
-            tracing::debug!(error = %why, "a connection keeps its small pieces back");
-        }
-    });
-    serve_within(Limits::PUBLIC, listener, router, closing).await;
+    let greet = |io, from: SocketAddr| ready(Some((io, Peer(Some(from.ip())))));
+    serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
     Ok(())
 }
 
-/// As [`serve`], on whatever listens, with these limits.
-pub(crate) async fn serve_within<L>(
+/// A listener whose connections send the pieces of a stream as they are written.
+fn at_once(listener: TcpListener) -> impl Listener<Io = TcpStream, Addr = SocketAddr> {
+    listener.tap_io(|socket| {
+        if let Err(why) = socket.set_nodelay(true) {
+            tracing::debug!(error = %why, "a connection keeps its small pieces back");
+        }
+    })
+}
+
+/// As [`serve`], on whatever listens, with these limits. `greet` makes of a connection what requests are
+/// read from, and says where it comes from; it holds up no other connection, and bounds its own time.
+pub(crate) async fn serve_within<L, G, F, I>(
     limits: Limits,
     mut listener: L,
+    greet: G,
     router: Router,
     closing: CancellationToken,
 ) where
     L: Listener,
     L::Addr: Debug,
+    G: Fn(L::Io, L::Addr) -> F,
+    F: Future<Output = Option<(I, Peer)>> + Send + 'static,
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let places = Arc::new(Semaphore::new(limits.connections));
     let (open, over) = (TaskTracker::new(), CancellationToken::new());
@@ -66,10 +83,10 @@ pub(crate) async fn serve_within<L>(
     let _cut = over.clone().drop_guard();
     let mut next = async || {
         let place = places.clone().acquire_owned().await.ok()?;
-        Some((place, listener.accept().await.0))
+        Some((place, listener.accept().await))
     };
     loop {
-        let (place, io) = tokio::select! {
+        let (place, (io, from)) = tokio::select! {
             biased;
             () = closing.cancelled() => break,
             accepted = next() => match accepted {
@@ -77,9 +94,18 @@ pub(crate) async fn serve_within<L>(
                 None => break,
             },
         };
-        let serving = connection(limits, io, router.clone(), closing.clone());
+        let (greeting, router, closing) = (greet(io, from), router.clone(), closing.clone());
         let over = over.clone();
         open.spawn(async move {
+            let serving = async {
+                let greeted = tokio::select! {
+                    greeted = greeting => greeted,
+                    () = closing.cancelled() => None,
+                };
+                if let Some((io, peer)) = greeted {
+                    connection(limits, io, peer, router, closing).await;
+                }
+            };
             tokio::select! {
                 () = serving => {}
                 () = over.cancelled_owned() => {}
@@ -94,13 +120,17 @@ pub(crate) async fn serve_within<L>(
 }
 
 /// One connection: request after request, until it ends, or the one at hand is answered once we close.
-async fn connection<I>(limits: Limits, io: I, router: Router, closing: CancellationToken)
+async fn connection<I>(limits: Limits, io: I, peer: Peer, router: Router, closing: CancellationToken)
 where
-    I: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head_within).max_buf_size(LARGEST_HEAD);
-    let serving = builder.serve_connection(TokioIo::new(io), TowerToHyperService::new(router));
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.clone().oneshot(request)
+    });
+    let serving = builder.serve_connection(TokioIo::new(io), service);
     let mut serving = pin!(serving);
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
@@ -119,7 +149,6 @@ where
 mod tests {
     use axum::routing::get;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpStream;
 
     use super::*;
 
@@ -133,7 +162,8 @@ mod tests {
         let router = Router::new().route("/", get(async || "hello")).route("/slow", get(slow));
         let closing = CancellationToken::new();
         let limits = Limits { connections, head_within: Duration::from_millis(100) };
-        tokio::spawn(serve_within(limits, listener, router, closing.clone()));
+        let greet = |io, _| ready(Some((io, Peer(None))));
+        tokio::spawn(serve_within(limits, listener, greet, router, closing.clone()));
         (address, closing)
     }
 

@@ -1,18 +1,21 @@
 //! Who asks: the bearer token of a request, judged by its headers alone, before any of its body is read.
 //!
 //! What a token may do comes only from what is stored about it, never from the request. Tokens are
-//! compared as digests, in constant time.
+//! compared as digests, in constant time. Guessing is limited before a token is looked at.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
+use tokio::time::Instant;
 
 use super::Gate;
 use super::error::{Code, HttpError, Result};
+use super::guesses::{Peer, Source};
 use crate::model::{ConversationId, Digest, Principal, ProfileName, Rights, Secret};
 
 /// No token is longer; a longer one is not looked up.
@@ -97,13 +100,48 @@ pub(crate) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let source = match unless_guessing(&gate, &request) {
+        Ok(source) => source,
+        Err(wait) => return guessed_too_often(wait),
+    };
     match identify(&gate, request.headers()).await {
         Ok(who) => {
             request.extensions_mut().insert(who);
             next.run(request).await
         }
-        Err(refused) => refused.into_response(),
+        Err(why) => refused(&gate, source, why),
     }
+}
+
+/// Where a request comes from, unless that was wrong too often; then how long it must wait.
+fn unless_guessing(gate: &Gate, request: &Request) -> std::result::Result<Source, Duration> {
+    let peer = request.extensions().get::<Peer>().copied();
+    let source = Source::find(peer, request.headers(), gate.behind_proxy);
+    let guesses = gate.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+    guesses.may(source, Instant::now()).map(|()| source)
+}
+
+fn guessed_too_often(wait: Duration) -> Response {
+    let seconds = wait.as_secs_f64().ceil();
+    let error = HttpError::new(
+        Code::TooManyGuesses,
+        format!(
+            "Too many wrong tokens came from this address. Try again in {seconds} s, with one that is known here."
+        ),
+    );
+    let mut response = error.into_response();
+    let after = HeaderValue::from_str(&seconds.to_string()).unwrap_or(HeaderValue::from_static("60"));
+    response.headers_mut().insert(header::RETRY_AFTER, after);
+    response
+}
+
+/// Refuses a request; a wrong token counts against where it came from.
+fn refused(gate: &Gate, source: Source, why: HttpError) -> Response {
+    if why.code == Code::BadToken {
+        gate.guesses.lock().unwrap_or_else(PoisonError::into_inner).wrong(source, Instant::now());
+        metrics::counter!("switchboard_http_wrong_tokens_total").increment(1);
+    }
+    why.into_response()
 }
 
 async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
@@ -131,10 +169,17 @@ async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
 
 /// Lets only the machine's token through.
 pub(crate) async fn machine_only(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let source = match unless_guessing(&gate, &request) {
+        Ok(source) => source,
+        Err(wait) => return guessed_too_often(wait),
+    };
     match bearer(request.headers()) {
         Ok(token) if is_machine(gate.machine.as_ref(), &token) => next.run(request).await,
-        Ok(_) => HttpError::new(Code::BadToken, "Only the machine's token reaches this.").into_response(),
-        Err(refused) => refused.into_response(),
+        Ok(_) => {
+            let why = HttpError::new(Code::BadToken, "Only the machine's token reaches this.");
+            refused(&gate, source, why)
+        }
+        Err(why) => refused(&gate, source, why),
     }
 }
 

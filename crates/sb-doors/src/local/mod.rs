@@ -8,6 +8,7 @@ pub mod client;
 mod desk;
 pub mod wire;
 
+use std::future::ready;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::http::{Door, Limits, Reach, Who, envelope, serve_within, v1};
+use crate::http::{Door, Limits, Peer, Reach, Who, envelope, serve_within, v1};
 use crate::model::{Principal, Rights};
 use wire::ServerInfo;
 
@@ -97,6 +98,6 @@ pub fn bind(home: &Path) -> io::Result<UnixListener> {
 /// Serves the socket until `closing` is cancelled, and no more than five seconds beyond.
 pub async fn serve(listener: UnixListener, router: Router, closing: CancellationToken) -> io::Result<()> {
     let limits = Limits { connections: 100, head_within: Duration::from_secs(30) };
-    serve_within(limits, listener, router, closing).await;
+    serve_within(limits, listener, |io, _| ready(Some((io, Peer(None)))), router, closing).await;
     Ok(())
 }

@@ -9,6 +9,7 @@ mod bad_input;
 mod closing;
 mod concurrency;
 mod files;
+mod guesses;
 mod keys;
 mod local;
 mod messages;

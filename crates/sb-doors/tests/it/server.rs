@@ -67,6 +67,14 @@ impl Server {
     }
 
     pub async fn with_machine_token(app: TestApp, token: Option<&str>) -> Self {
+        Self::listening(app, token, false).await
+    }
+
+    pub async fn behind_proxy() -> Self {
+        Self::listening(TestApp::new().await, Some(MACHINE), true).await
+    }
+
+    async fn listening(app: TestApp, token: Option<&str>, behind_proxy: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let closing = CancellationToken::new();
@@ -75,6 +83,7 @@ impl Server {
             engine: app.engine.clone(),
             machine_token: token.map(Secret::new),
             metrics: Some(recorder.handle()),
+            behind_proxy,
             closing: closing.clone(),
         });
         let serving = tokio::spawn(http::serve(listener, router, closing.clone()));
