@@ -89,7 +89,7 @@ fn take_waiting(state: &mut Snapshot, id: MessageId) -> Option<Message> {
 
 /// The turn's messages stay in the order of taking, as the store reads them back.
 fn join(state: &mut Snapshot, turn: TurnId, message: MessageId, from: Seq, rights: Rights) {
-    if !state.turn.as_ref().is_some_and(|t| t.id == turn) {
+    if state.turn.as_ref().is_none_or(|t| t.id != turn) {
         return;
     }
     let Some(message) = take_waiting(state, message) else { return };

@@ -18,7 +18,7 @@ pub struct Standing<'a> {
 /// May this call act, must a person decide, or never?
 pub fn permit(profile: &Profile, standing: Standing<'_>, call: &Call) -> Verdict {
     let given = profile.tools.has(&call.tool);
-    let chosen = standing.tools.is_none_or(|names| names.iter().any(|n| *n == call.tool));
+    let chosen = standing.tools.is_none_or(|names| names.contains(&call.tool));
     if !given || !chosen {
         return Verdict::No(format!("the tool {} is not given to you here", call.tool));
     }
