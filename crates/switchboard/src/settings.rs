@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 
@@ -22,6 +22,8 @@ pub struct Settings {
     pub parallel: usize,
     pub log: LogForm,
     pub durability: Survives,
+    /// The certificate's file and its key's, where TLS is spoken.
+    pub tls: Option<(PathBuf, PathBuf)>,
     pub behind_proxy: bool,
     /// The first profile's model, where one is named.
     pub model: Option<String>,
@@ -36,11 +38,22 @@ impl Settings {
         if !(1..=MOST_PARALLEL).contains(&parallel) {
             return Err(usage(format!("--parallel takes 1 to {MOST_PARALLEL}, not {parallel}.")));
         }
+        let tls = match (all.tls_cert, all.tls_key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err(usage("--tls-cert needs --tls-key, the certificate's key.".to_owned()));
+            }
+            (None, Some(_)) => {
+                return Err(usage("--tls-key needs --tls-cert, the key's certificate.".to_owned()));
+            }
+        };
         Ok(Self {
             listen: address(all.listen.as_deref().unwrap_or(LISTEN))?,
             parallel,
             log: all.log.unwrap_or_default(),
             durability: all.durability.unwrap_or_default(),
+            tls,
             behind_proxy: all.behind_proxy.unwrap_or(false),
             model: all.model,
         })
@@ -113,6 +126,13 @@ mod tests {
             with("", flags("localhost:1"), &none).expect("settings").listen.to_string(),
             "127.0.0.1:1"
         );
+        for half in ["tls_cert = \"a\"", "tls_key = \"a\""] {
+            let error = with(half, ServerFlags::default(), &none).expect_err("one without the other");
+            assert!(
+                error.to_string().contains("--tls-cert") && error.to_string().contains("--tls-key"),
+                "{error}"
+            );
+        }
         let error = with("parallel = 0", ServerFlags::default(), &none).expect_err("none at once");
         assert!(error.to_string().contains("--parallel"), "{error}");
     }

@@ -17,6 +17,7 @@ mod serving;
 mod session;
 mod status;
 mod stream;
+mod tls;
 mod transcript;
 mod who;
 
@@ -38,7 +39,8 @@ pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
 pub use files::{LARGEST_FILE, MOST_FILES};
 pub use guesses::GUESSES;
 pub use openapi::document;
-pub use serving::serve;
+pub use serving::{serve, serve_tls};
+pub use tls::Tls;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
 
 pub(crate) use error::Result;
@@ -123,13 +125,14 @@ pub(crate) fn v1(door: Arc<Door>) -> Router {
         .with_state(door)
 }
 
-/// Whether the door may listen at an address: one that others reach needs something that does the TLS.
-pub fn check_address(address: SocketAddr, behind_proxy: bool) -> std::result::Result<(), String> {
-    if behind_proxy || address.ip().to_canonical().is_loopback() {
+/// Whether the door may listen at an address: one that others reach needs TLS.
+/// `guarded`: the server speaks it, or a proxy in front does.
+pub fn check_address(address: SocketAddr, guarded: bool) -> std::result::Result<(), String> {
+    if guarded || address.ip().to_canonical().is_loopback() {
         return Ok(());
     }
     Err(format!(
-        "{address} can be reached from other machines, and this server speaks plain HTTP. Listen on 127.0.0.1, or put a proxy that does TLS in front and say so with --behind-proxy."
+        "{address} can be reached from other machines, and would speak plain HTTP to them. Listen on 127.0.0.1, or give a certificate with --tls-cert and --tls-key, or put a proxy that does TLS in front and say so with --behind-proxy."
     ))
 }
 

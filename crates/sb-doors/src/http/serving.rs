@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::Peer;
+use super::{Peer, Tls};
 
 /// How long open requests may take to end once the server closes.
 const GRACE: Duration = Duration::from_secs(4);
@@ -49,6 +49,18 @@ impl Limits {
 /// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
 pub async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) -> io::Result<()> {
     let greet = |io, from: SocketAddr| ready(Some((io, Peer(Some(from.ip())))));
+    serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
+    Ok(())
+}
+
+/// As [`serve`], over TLS.
+pub async fn serve_tls(
+    listener: TcpListener,
+    tls: Tls,
+    router: Router,
+    closing: CancellationToken,
+) -> io::Result<()> {
+    let greet = |io, from| tls.clone().greet(io, from);
     serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
     Ok(())
 }

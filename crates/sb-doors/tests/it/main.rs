@@ -18,4 +18,5 @@ mod server;
 mod sessions;
 mod status;
 mod streaming;
+mod tls;
 mod tokens;

@@ -135,14 +135,15 @@ fn the_machines_token_has_sixteen_characters_or_more() {
     assert!(check_machine_token(&Secret::new("0123456789 abcdef")).is_err());
 }
 
+/// Holds: W-36.
 #[test]
-fn an_address_others_reach_needs_a_stated_proxy() {
+fn an_address_others_reach_needs_tls_or_a_stated_proxy() {
     for address in ["127.0.0.1:8790", "[::1]:8790", "[::ffff:127.0.0.1]:8790", "127.8.8.8:1"] {
         assert_eq!(check_address(address.parse().unwrap(), false), Ok(()), "{address}");
     }
     for address in ["0.0.0.0:8790", "[::]:8790", "192.168.1.2:80", "[::ffff:10.0.0.1]:80"] {
         let refused = check_address(address.parse().unwrap(), false).unwrap_err();
-        assert!(refused.contains("--behind-proxy"), "{refused}");
+        assert!(refused.contains("--behind-proxy") && refused.contains("--tls-cert"), "{refused}");
         assert_eq!(check_address(address.parse().unwrap(), true), Ok(()));
     }
 }

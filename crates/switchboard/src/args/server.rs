@@ -1,5 +1,7 @@
 //! The flags of `up` and `serve`, which are the keys of `switchboard.toml` too.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
@@ -21,6 +23,13 @@ pub struct ServerFlags {
     /// faster [default: power]
     #[arg(long)]
     pub durability: Option<Survives>,
+    /// Speak TLS with this certificate (PEM, those that vouch for it after it), so another address than
+    /// loopback may be listened on
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM, without a password)
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// A proxy that speaks TLS stands in front, so another address than loopback may be listened on
     #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
     pub behind_proxy: Option<bool>,
@@ -60,6 +69,8 @@ impl ServerFlags {
             parallel: self.parallel.or(other.parallel),
             log: self.log.or(other.log),
             durability: self.durability.or(other.durability),
+            tls_cert: self.tls_cert.or(other.tls_cert),
+            tls_key: self.tls_key.or(other.tls_key),
             behind_proxy: self.behind_proxy.or(other.behind_proxy),
             model: self.model.or(other.model),
         }

@@ -14,12 +14,11 @@ use crate::output::quoted;
 pub fn start(
     home: &Home,
     environment: &Environment,
-    address: SocketAddr,
+    url: &str,
     profiles: &[Profile],
     made: Option<&Made>,
     pasted: bool,
 ) -> Vec<String> {
-    let url = url(address);
     let program = program(home);
     let serving = format!(
         "Switchboard on {url} (POST /v1/profiles/<name>/messages, GET /v1/sessions/<id>, GET /openapi.json, GET /healthz)"
@@ -65,13 +64,13 @@ pub fn start(
 }
 
 /// Where a client on this machine reaches the address.
-fn url(address: SocketAddr) -> String {
+pub fn url(address: SocketAddr, tls: bool) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
         ip => ip,
     };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
+    format!("http{}://{}", if tls { "s" } else { "" }, SocketAddr::new(ip, address.port()))
 }
 
 /// This program as it is started anew, in this home.

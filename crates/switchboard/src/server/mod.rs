@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use sb_doors::http::{self, HttpDoor};
-use sb_engine::Engine;
+use sb_doors::http::{self, HttpDoor, Tls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
@@ -37,7 +36,9 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     if let Some(token) = &environment.token {
         http::check_machine_token(token).map_err(|why| anyhow!("{why}"))?;
     }
-    http::check_address(settings.listen, settings.behind_proxy).map_err(usage)?;
+    http::check_address(settings.listen, settings.behind_proxy || settings.tls.is_some()).map_err(usage)?;
+    let tls = settings.tls.as_ref().map(|(certificate, key)| Tls::read(certificate, key));
+    let tls = tls.transpose().map_err(|why| anyhow!("{why}"))?;
     // From here on a signal ends it cleanly, whatever it is at.
     let mut signals = Signals::new()?;
     let store = opening::store(home, settings.durability).await?;
@@ -53,10 +54,11 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     let closing = CancellationToken::new();
     let local = door::open(home, &engine, Some(address.to_string()), &closing)?;
     let mut serving = JoinSet::new();
+    let url = lines::url(address, tls.is_some());
     let outcome = async {
         let made = if first { first::make(home, environment, &settings, &engine).await? } else { None };
         let profiles = engine.profiles().await?;
-        for said in lines::start(home, environment, address, &profiles, made.as_ref(), first) {
+        for said in lines::start(home, environment, &url, &profiles, made.as_ref(), first) {
             // A server goes on also when nobody reads what it prints.
             drop(output::line(&said));
         }
@@ -70,7 +72,10 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
             behind_proxy: settings.behind_proxy,
             closing: closing.clone(),
         });
-        serving.spawn(http::serve(listener, public, closing.clone()));
+        match tls {
+            Some(tls) => serving.spawn(http::serve_tls(listener, tls, public, closing.clone())),
+            None => serving.spawn(http::serve(listener, public, closing.clone())),
+        };
         care::begin(engine.clone(), metrics, closing.clone());
         let taken_up = engine.take_up().await?;
         tracing::info!(%address, home = %home.folder.display(), taken_up, "up");

@@ -7,5 +7,6 @@ mod reaching;
 mod soak;
 mod starting;
 mod terminal;
+mod tls;
 mod tokens;
 mod world;
