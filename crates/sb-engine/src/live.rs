@@ -58,3 +58,35 @@ impl Live {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds: H-07.
+    #[test]
+    fn what_was_shown_only_grows_so_an_answer_after_a_failed_one_follows_a_paragraph_apart() {
+        let mut live = Live::default();
+        live.began(SessionId(1), "");
+        for show in [
+            Show::Text("Half an ".into()),
+            Show::Void,
+            Show::Text("A whole ".into()),
+            Show::Text("answer.".into()),
+        ] {
+            live.show(&show);
+        }
+        assert_eq!(live.shown, [Shown::Text("Half an \n\nA whole answer.".into())]);
+    }
+
+    #[test]
+    fn a_turn_that_goes_on_is_shown_as_working_again() {
+        let mut live = Live::default();
+        live.began(SessionId(1), "Before.");
+        live.ending = Some(Ending::plain(sb_core::model::EndKind::Waiting, "waiting", None));
+        live.began(SessionId(1), "Before.");
+        live.show(&Show::Text("After.".into()));
+        assert_eq!(live.shown, [Shown::Text("Before.\n\nAfter.".into())]);
+        assert!(live.ending.is_none());
+    }
+}

@@ -90,7 +90,7 @@ impl Run<'_> {
                     Failure::Crash => return Err(Exit::Fault(crashed())),
                 };
                 last = trouble::told(model, &fault);
-                tracing::info!(%model, detail = %fault.detail, tries, "a model failed");
+                tracing::warn!(%model, detail = %fault.detail, tries, "a model failed");
                 if !failed.shown.is_empty() {
                     self.give_up(model, failed.shown, at + 1 < models.len()).await?;
                     break;

@@ -47,6 +47,19 @@ async fn words_are_streamed_and_usage_is_told() {
     }
 }
 
+/// Holds: C-38.
+#[tokio::test]
+async fn what_a_chat_asks_comes_after_the_operators_instructions_and_replaces_nothing() {
+    for model in BOTH {
+        let (mut world, standins) = world(&[model]).await;
+        world.choices.system = Some("Speak plainly.".into());
+        done(&world.ask("hello").await);
+        let asked = serde_json::to_string(&standins.requests()[0].body).expect("JSON");
+        let place = |words: &str| asked.find(words).unwrap_or_else(|| panic!("{words} is not in {asked}"));
+        assert!(place(&world.profile.instructions) < place("Speak plainly."), "{model}");
+    }
+}
+
 #[tokio::test]
 async fn a_tool_is_used_and_the_talk_goes_on_after_it() {
     for model in BOTH {
