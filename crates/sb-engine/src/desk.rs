@@ -1,8 +1,8 @@
 //! To run things: profiles, tokens, sessions. What it changes holds at once.
 
 use sb_core::model::{
-    Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName, Record, Secret,
-    Seq, Session, SessionBrief, SessionId, TokenId,
+    Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName, Record, Rights,
+    Secret, Seq, Session, SessionBrief, SessionId, TokenId,
 };
 use sb_store::TokenRecord;
 
@@ -82,12 +82,12 @@ impl Engine {
     }
 
     /// Makes a token for a profile; the secret is shown this once.
-    pub async fn add_token(&self, profile: &ProfileName, decide: bool) -> Result<(TokenRecord, Secret)> {
+    pub async fn add_token(&self, profile: &ProfileName, rights: Rights) -> Result<(TokenRecord, Secret)> {
         if !self.has_profile(profile) {
             return Err(EngineError::no_profile(profile));
         }
         let inner = self.inner();
-        Ok(inner.store.add_token(profile, decide, inner.clock.now(), inner.dice.as_ref()).await?)
+        Ok(inner.store.add_token(profile, rights, inner.clock.now(), inner.dice.as_ref()).await?)
     }
 
     /// The tokens of a profile, or of all.

@@ -4,7 +4,7 @@
 //! It holds 192 random bits, so a plain hash is as hard to turn back as the token is to guess.
 
 use rusqlite::{Connection, params};
-use sb_model::{Dice, Digest, ProfileName, Secret, Timestamp, TokenId};
+use sb_model::{Dice, Digest, ProfileName, Rights, Secret, Timestamp, TokenId};
 use subtle::ConstantTimeEq;
 
 use crate::error::{Result, StoreError};
@@ -20,6 +20,8 @@ pub struct TokenRecord {
     pub profile: ProfileName,
     /// Whether its holder may approve and decline, not only talk.
     pub decide: bool,
+    /// Whether its holder may change what a chat chose.
+    pub instruct: bool,
     pub created: Timestamp,
 }
 
@@ -28,7 +30,7 @@ impl Store {
     pub async fn add_token(
         &self,
         profile: &ProfileName,
-        decide: bool,
+        rights: Rights,
         now: Timestamp,
         dice: &dyn Dice,
     ) -> Result<(TokenRecord, Secret)> {
@@ -38,15 +40,17 @@ impl Store {
         // Public ids are short; a second one differs where the first is taken.
         let ids = [dice.roll(), dice.roll(), dice.roll()].map(|r| format!("{:08x}", r >> 32));
         let (hash, profile) = (hash(&secret).to_string(), profile.clone());
+        let Rights { decide, instruct } = rights;
         let record = self
             .write("adding a token", move |db| {
                 require_profile(db, &profile)?;
                 let id = free_id(db, ids)?;
                 db.prepare_cached(
-                    "insert into tokens (id, profile, hash, decide, created) values ($1, $2, $3, $4, $5)",
+                    "insert into tokens (id, profile, hash, decide, instruct, created)
+                     values ($1, $2, $3, $4, $5, $6)",
                 )?
-                .execute(params![id, profile.as_str(), hash, decide, now.0])?;
-                Ok(TokenRecord { id: TokenId(id), profile, decide, created: now })
+                .execute(params![id, profile.as_str(), hash, decide, instruct, now.0])?;
+                Ok(TokenRecord { id: TokenId(id), profile, decide, instruct, created: now })
             })
             .await?;
         Ok((record, secret))
@@ -57,7 +61,7 @@ impl Store {
         let profile = profile.map(|p| p.0.clone());
         self.read("listing tokens", move |db| {
             let mut found = db.prepare_cached(
-                "select id, profile, decide, created from tokens
+                "select id, profile, decide, instruct, created from tokens
                  where ($1 is null or profile = $1) order by created, id",
             )?;
             rows::collect(&mut found, [profile], record)
@@ -79,10 +83,11 @@ impl Store {
     pub async fn find_token(&self, secret: &Secret) -> Result<Option<TokenRecord>> {
         let shown = hash(secret);
         self.read("looking up a token", move |db| {
-            let mut found =
-                db.prepare_cached("select id, profile, decide, created, hash from tokens where hash = $1")?;
+            let mut found = db.prepare_cached(
+                "select id, profile, decide, instruct, created, hash from tokens where hash = $1",
+            )?;
             rows::first(&mut found, [shown.to_string()], |row| {
-                let kept: Digest = rows::id(row, 4)?;
+                let kept: Digest = rows::id(row, 5)?;
                 let same = bool::from(kept.0.ct_eq(&shown.0));
                 Ok(if same { Some(record(row)?) } else { None })
             })
@@ -101,7 +106,8 @@ fn record(row: &rusqlite::Row<'_>) -> Result<TokenRecord> {
         id: TokenId(row.get(0)?),
         profile: ProfileName(row.get(1)?),
         decide: row.get(2)?,
-        created: Timestamp(row.get(3)?),
+        instruct: row.get(3)?,
+        created: Timestamp(row.get(4)?),
     })
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sb_engine::model::{Level, Profile, ProfileName, Secret, TokenId, ToolSet};
+use sb_engine::model::{Level, Profile, ProfileName, Rights, Secret, TokenId, ToolSet};
 use sb_engine::{Agents, Engine, Parts};
 use sb_harness::Harness;
 use sb_harness::net::{SystemClock, SystemDice};
@@ -78,7 +78,8 @@ impl TestApp {
 
     /// A token of a profile, and its id.
     pub async fn token(&self, profile: &str, decide: bool) -> (String, TokenId) {
-        let (record, secret): (_, Secret) = self.engine.add_token(&profile.into(), decide).await.unwrap();
+        let rights = if decide { Rights::ALL } else { Rights::TALK };
+        let (record, secret): (_, Secret) = self.engine.add_token(&profile.into(), rights).await.unwrap();
         (secret.expose().to_owned(), record.id)
     }
 

@@ -158,7 +158,7 @@ async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
     match gate.door.engine.find_token(&token).await? {
         Some(known) => Ok(Who {
             principal: Principal(format!("http:token {}", known.id)),
-            rights: Rights { decide: known.decide, instruct: known.decide },
+            rights: Rights { decide: known.decide, instruct: known.instruct },
             reach: Reach::Only(known.profile),
             own: ("http-default", known.id.0),
             types: false,

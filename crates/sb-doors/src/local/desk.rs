@@ -16,9 +16,12 @@ use super::Desk;
 use super::wire::{
     AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
 };
+use crate::engine::store::TokenRecord;
 use crate::engine::{EngineError, EngineErrorKind};
 use crate::http::{Code, HttpError, Parameters, Result, Segments, Target, Who, find_session, rfc3339, take};
-use crate::model::{ConversationId, Pending, Profile, ProfileName, Secret, Session, SessionBrief, TokenId};
+use crate::model::{
+    ConversationId, Pending, Profile, ProfileName, Rights, Secret, Session, SessionBrief, TokenId,
+};
 
 /// Largest body of a desk route; messages have their own limit.
 const LARGEST: usize = 1024 * 1024;
@@ -119,13 +122,7 @@ async fn tokens(State(desk): Here, Parameters(which): Parameters<Which>) -> Resu
         desk.door.engine.profile(name).await?;
     }
     let all = desk.door.engine.tokens(profile.as_ref()).await?;
-    let shown = all.into_iter().map(|t| TokenInfo {
-        id: t.id.0,
-        profile: t.profile.0,
-        approve: t.decide,
-        created: rfc3339(t.created),
-    });
-    Ok(Json(shown.collect()))
+    Ok(Json(all.into_iter().map(token_info).collect()))
 }
 
 async fn add_token(
@@ -134,16 +131,19 @@ async fn add_token(
     request: Request,
 ) -> Result<Json<NewToken>> {
     let add: AddToken = body(request).await?;
-    let (record, secret) = desk.door.engine.add_token(&ProfileName(name), add.approve).await?;
-    Ok(Json(NewToken {
-        token: secret.expose().to_owned(),
-        info: TokenInfo {
-            id: record.id.0,
-            profile: record.profile.0,
-            approve: record.decide,
-            created: rfc3339(record.created),
-        },
-    }))
+    let rights = Rights { decide: add.approve, instruct: add.approve || add.instruct };
+    let (record, secret) = desk.door.engine.add_token(&ProfileName(name), rights).await?;
+    Ok(Json(NewToken { token: secret.expose().to_owned(), info: token_info(record) }))
+}
+
+fn token_info(token: TokenRecord) -> TokenInfo {
+    TokenInfo {
+        id: token.id.0,
+        profile: token.profile.0,
+        approve: token.decide,
+        instruct: token.instruct,
+        created: rfc3339(token.created),
+    }
 }
 
 async fn remove_token(

@@ -56,8 +56,12 @@ pub struct PutProfile {
 /// Rights of a new token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddToken {
+    /// May approve and decline, and instruct.
     #[serde(default)]
     pub approve: bool,
+    /// May change what a conversation chose.
+    #[serde(default)]
+    pub instruct: bool,
 }
 
 /// A token as listed.
@@ -66,6 +70,7 @@ pub struct TokenInfo {
     pub id: String,
     pub profile: String,
     pub approve: bool,
+    pub instruct: bool,
     /// RFC 3339.
     pub created: String,
 }

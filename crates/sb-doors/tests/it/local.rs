@@ -138,7 +138,8 @@ async fn a_token_is_shown_once_and_listed_without_its_secret() {
     let token = new["token"].as_str().unwrap();
     assert!(token.starts_with("sb_") && new["approve"] == true);
     let talks = reply(home.request(Method::POST, path)).await.succeeded().json;
-    assert_eq!(talks["approve"], false);
+    assert_eq!((&talks["approve"], &talks["instruct"]), (&json!(false), &json!(false)));
+    assert_eq!(new["instruct"], true, "it comes with deciding");
     let all = home.get("/desk/tokens?profile=assistant").await.succeeded().json;
     assert_eq!(all.as_array().unwrap().len(), 2);
     assert!(!all.to_string().contains(token));

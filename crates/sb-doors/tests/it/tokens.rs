@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use sb_doors::http::{check_address, check_machine_token};
-use sb_doors::model::{ProfileName, Secret};
+use sb_doors::model::{ProfileName, Rights, Secret};
 use serde_json::json;
 
 use crate::server::{MACHINE, Server, reply};
@@ -101,6 +101,26 @@ async fn only_a_deciding_token_may_decide_and_instruct() {
         server.say(&talks, json!({"text": text, "conversation": "ops"})).await.is_error(403, code);
         let status = server.say(&decides, json!({"text": text, "conversation": "ops"})).await.status;
         assert_ne!(status, 403, "{text}");
+    }
+}
+
+/// Holds: C-64.
+#[tokio::test]
+async fn the_right_to_instruct_can_be_given_apart_from_deciding() {
+    let server = Server::start().await;
+    let rights = Rights { decide: false, instruct: true };
+    let (record, secret) = server.app.engine.add_token(&"assistant".into(), rights).await.unwrap();
+    assert!(record.instruct && !record.decide);
+    let token = secret.expose();
+    for text in ["/system be brief", "/model 1", "/tools all"] {
+        server.say(token, json!({"text": text, "conversation": "ops"})).await.succeeded();
+    }
+    let asked = "!tool write_file {\"path\": \"a\"}";
+    let waits = server.say(token, json!({"text": asked, "conversation": "ops"})).await.succeeded();
+    assert_eq!(waits.json["state"], "waiting");
+    for text in ["/approve", "/decline no"] {
+        let refused = server.say(token, json!({"text": text, "conversation": "ops"})).await;
+        refused.is_error(403, "may_not_decide");
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod home;
 mod laws;
+mod older;
 mod rest;
 mod stored;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sb_store::model::Secret;
+use sb_store::model::{Rights, Secret};
 use sb_store::{Durability, Store, StoreErrorKind};
 use sb_testkit::suites::store::Ground;
 use sb_testkit::suites::store::samples::{NOON, Seeded, attachment, conversation, inbound, profile, say};
@@ -26,7 +26,7 @@ async fn no_file_of_a_home_holds_a_secret_or_a_token() {
     let store = home.open().await;
     store.put_secret("provider/key", &Secret::new("sk-very-secret-1234")).await.unwrap();
     store.put_profile(&profile("a")).await.unwrap();
-    let (_, token) = store.add_token(&"a".into(), true, NOON, &Seeded::new(1)).await.unwrap();
+    let (_, token) = store.add_token(&"a".into(), Rights::ALL, NOON, &Seeded::new(1)).await.unwrap();
     let secrets = [b"sk-very-secret-1234".as_slice(), token.expose().as_bytes()];
     assert!(holds(home.path(), b"provider/key"), "the log is looked into as well");
     assert!(!secrets.iter().any(|s| holds(home.path(), s)));

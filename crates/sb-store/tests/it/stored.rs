@@ -5,7 +5,8 @@ use rusqlite::types::ValueRef;
 use sb_store::Store;
 use sb_store::model::{
     Call, CallId, Change, Choices, ConversationId, Digest, EndKind, Entry, Message, Pending, Phase,
-    Principal, Record, RequestId, Rule, Seq, SessionId, ToolClass, TurnFault, TurnFaultKind, TurnId, Usage,
+    Principal, Record, RequestId, Rights, Rule, Seq, SessionId, ToolClass, TurnFault, TurnFaultKind, TurnId,
+    Usage,
 };
 use sb_testkit::suites::store::Ground;
 use sb_testkit::suites::store::samples::{
@@ -92,7 +93,7 @@ async fn fill(store: &Store, of: &ConversationId) {
     changes.extend(records(&message).into_iter().map(|entry| logged(SESSION, entry)));
     commit(store, of, changes).await;
     store.put_profile(&profile("assistant")).await.unwrap();
-    store.add_token(&"assistant".into(), true, NOON, &Seeded::new(1)).await.unwrap();
+    store.add_token(&"assistant".into(), Rights::ALL, NOON, &Seeded::new(1)).await.unwrap();
 }
 
 /// All rows of all tables, a line each.

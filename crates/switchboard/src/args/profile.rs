@@ -27,7 +27,8 @@ Examples:
 const TOKEN: &str = "\
 Examples:
   switchboard profile token add helper             for an app: may talk
-  switchboard profile token add helper --approve   for a person: may approve and decline too
+  switchboard profile token add helper --instruct  may change the chat's model, instructions and tools too
+  switchboard profile token add helper --approve   for a person: may also approve and decline
   switchboard profile token add helper --json      {\"token\": \"sb_…\", \"id\": …}";
 
 /// `profile …`.
@@ -119,9 +120,12 @@ pub enum TokenCommand {
     #[command(after_help = TOKEN)]
     Add {
         profile: String,
-        /// It may approve and decline too, not only talk
+        /// It may approve and decline, and instruct, not only talk
         #[arg(long)]
         approve: bool,
+        /// It may change what a conversation chose (/model, /system, /tools), not only talk
+        #[arg(long)]
+        instruct: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use sb_doors::local::client::Desk;
-use sb_doors::local::wire::AddToken;
+use sb_doors::local::wire::{AddToken, TokenInfo};
 
 use crate::args::profile::TokenCommand;
 use crate::output;
@@ -10,8 +10,8 @@ use crate::output;
 /// Runs a command about tokens.
 pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
     match command {
-        TokenCommand::Add { profile, approve, json } => {
-            let made = desk.add_token(&profile, AddToken { approve }).await?;
+        TokenCommand::Add { profile, approve, instruct, json } => {
+            let made = desk.add_token(&profile, AddToken { approve, instruct }).await?;
             if json {
                 return output::json(&made);
             }
@@ -19,7 +19,7 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
                 "Token {} of profile {}: {}. It is shown this once; only its hash is kept.",
                 made.info.id,
                 made.info.profile,
-                rights(made.info.approve)
+                rights(&made.info)
             ))?;
             output::line(&made.token)
         }
@@ -35,7 +35,10 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
             }
             let mut rows = vec![["token", "profile", "may", "made"].map(str::to_owned).to_vec()];
             rows.extend(
-                tokens.into_iter().map(|t| vec![t.id, t.profile, rights(t.approve).to_owned(), t.created]),
+                tokens.into_iter().map(|t| {
+                let may = rights(&t).to_owned();
+                vec![t.id, t.profile, may, t.created]
+            }),
             );
             output::table(&rows)
         }
@@ -48,6 +51,11 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
     }
 }
 
-fn rights(approve: bool) -> &'static str {
-    if approve { "talk, approve and decline" } else { "talk" }
+fn rights(token: &TokenInfo) -> &'static str {
+    match (token.approve, token.instruct) {
+        (false, false) => "talk",
+        (false, true) => "talk, instruct",
+        (true, false) => "talk, approve, decline",
+        (true, true) => "talk, instruct, approve, decline",
+    }
 }

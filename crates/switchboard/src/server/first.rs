@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use sb_engine::Engine;
-use sb_engine::model::{Level, ModelRef, Profile, ProfileName, Secret, ToolSet};
+use sb_engine::model::{Level, ModelRef, Profile, ProfileName, Rights, Secret, ToolSet};
 use sb_loop::{Dialect, Provider, providers};
 
 use crate::environment::Environment;
@@ -40,7 +40,7 @@ pub async fn make(
     engine.put_profile(profile, None).await?;
     let token = match environment.token {
         Some(_) => None,
-        None => Some(engine.add_token(&name, true).await?.1),
+        None => Some(engine.add_token(&name, Rights::ALL).await?.1),
     };
     Ok(Some(Made { why, token }))
 }

@@ -49,6 +49,9 @@ async fn a_token_that_was_taken_back_opens_nothing_from_then_on() {
         listed.lines().any(|l| l.starts_with(id) && l.contains("assistant") && l.contains("talk")),
         "{listed}"
     );
+    world.done(&["profile", "token", "add", "assistant", "--instruct"]).await;
+    let listed = world.done(&["profile", "token", "list"]).await;
+    assert!(listed.lines().any(|l| l.contains("talk, instruct ")), "{listed}");
     world.done(&["profile", "token", "remove", "assistant", id]).await;
     assert_eq!(say(&server.url(), "assistant", token, r#"{"text": "Hi"}"#).await.0, 401);
     let said = world.refused(&["profile", "token", "remove", "assistant", id], 1).await;

@@ -1,10 +1,12 @@
 //! Laws of the desk: profiles, tokens that are looked up by what they hash to, sealed secrets.
 
-use sb_store::model::{Secret, TokenId};
+use sb_store::model::{Rights, Secret, TokenId};
 use sb_store::{StoreErrorKind, secret_name};
 
 use super::Ground;
 use super::samples::{NOON, Seeded, profile};
+
+const INSTRUCTS: Rights = Rights { decide: false, instruct: true };
 
 pub async fn profiles_are_kept_replaced_and_removed(ground: &impl Ground) {
     let store = ground.open().await;
@@ -29,8 +31,9 @@ pub async fn a_profile_takes_its_tokens_and_secrets_with_it(ground: &impl Ground
         store.put_profile(p).await.unwrap();
         store.put_secret(&secret_name(&p.name, "key"), &Secret::new("sk-1")).await.unwrap();
     }
-    let (_, gone) = store.add_token(&a.name, true, NOON, &dice).await.unwrap();
-    let (kept, stays) = store.add_token(&ab.name, false, NOON, &dice).await.unwrap();
+    let (_, gone) = store.add_token(&a.name, Rights::ALL, NOON, &dice).await.unwrap();
+    let (kept, stays) = store.add_token(&ab.name, INSTRUCTS, NOON, &dice).await.unwrap();
+    assert!(!kept.decide && kept.instruct, "one right without the other");
     store.remove_profile(&a.name).await.unwrap();
     assert_eq!(store.find_token(&gone).await.unwrap(), None);
     assert_eq!(store.find_token(&stays).await.unwrap(), Some(kept.clone()));
@@ -43,14 +46,14 @@ pub async fn a_token_opens_only_as_a_whole(ground: &impl Ground) {
     let store = ground.open().await;
     let dice = Seeded::new(1);
     let p = profile("a");
-    let nobody = store.add_token(&p.name, true, NOON, &dice).await.unwrap_err();
+    let nobody = store.add_token(&p.name, Rights::ALL, NOON, &dice).await.unwrap_err();
     assert_eq!(nobody.kind, StoreErrorKind::NotFound, "a token needs its profile");
     store.put_profile(&p).await.unwrap();
-    let (record, secret) = store.add_token(&p.name, true, NOON, &dice).await.unwrap();
+    let (record, secret) = store.add_token(&p.name, Rights::ALL, NOON, &dice).await.unwrap();
     let whole = secret.expose().to_owned();
     assert!(whole.starts_with("sb_") && whole.len() >= 35);
     assert_eq!(record.id.as_str().len(), 8);
-    assert!(record.decide);
+    assert!(record.decide && record.instruct);
     let store = ground.reopen(store).await;
     assert_eq!(store.find_token(&Secret::new(whole.clone())).await.unwrap(), Some(record.clone()));
     let wrong = [
