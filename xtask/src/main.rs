@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::task::{docs, fuzz, interop, requirements, soak, test, transcript};
+use xtask::task::{bench, docs, fuzz, interop, requirements, soak, test, transcript};
 
 /// The project's own tasks.
 #[derive(Parser)]
@@ -46,6 +46,17 @@ enum Task {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Measures the release binary beside its floors: turns, latency, memory, start.
+    Bench {
+        /// Only these sections: turns, latency, memory, start.
+        sections: Vec<String>,
+        /// A look instead of a measurement.
+        #[arg(long)]
+        quick: bool,
+        /// Puts the figures into docs/bench.md.
+        #[arg(long)]
+        write: bool,
+    },
     /// Fuzzes the parsers of outside input; all targets, or the one named.
     Fuzz {
         /// A file of fuzz/fuzz_targets, without its ending.
@@ -64,6 +75,7 @@ fn main() -> Result<()> {
         Task::Transcript => transcript::run(),
         Task::Interop => interop::run(),
         Task::Soak { kills, seed } => soak::run(kills, seed),
+        Task::Bench { sections, quick, write } => bench::run(&sections, quick, write),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
     }
 }

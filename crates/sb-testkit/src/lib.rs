@@ -1,6 +1,7 @@
 //! Simulated world, scripted harness, the shared suites.
 
 pub mod app;
+pub mod bench;
 pub mod harness;
 pub mod models;
 pub mod soak;
