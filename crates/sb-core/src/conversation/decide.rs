@@ -1,7 +1,7 @@
 //! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
 
 use sb_model::{
-    CallId, Change, Message, MessageId, Pending, Phase, Record, Refusal, Rule, ToolClass, TurnId,
+    CallId, Change, Message, MessageId, Pending, Phase, Record, Refusal, Rule, Seq, ToolClass, TurnId,
 };
 
 use super::Conversation;
@@ -16,17 +16,7 @@ impl Conversation {
             Ok(both) => both,
             Err(why) => return self.refuse(message.id, Refusal::BadCommand, why),
         };
-        let from = self.log(
-            Some(turn),
-            Record::Decided {
-                request: pending.request,
-                call: pending.call.clone(),
-                by: message.from.clone(),
-                allowed: true,
-                why: String::new(),
-                always: rule.clone(),
-            },
-        );
+        let from = self.log_decision(turn, &pending, message, Ok(rule.clone()));
         if let Some(text) = note {
             self.log(Some(turn), Record::Noted { text, by: message.from.clone(), told: true });
         }
@@ -52,23 +42,29 @@ impl Conversation {
             if names_this || names_other { (Some(first), rest.trim()) } else { (None, words) };
         let Some((turn, pending)) = self.waiting_request(message.id, request) else { return };
         let call: CallId = pending.call.id.clone();
-        let from = self.log(
-            Some(turn),
-            Record::Decided {
-                request: pending.request,
-                call: pending.call.clone(),
-                by: message.from.clone(),
-                allowed: false,
-                why: why.to_owned(),
-                always: None,
-            },
-        );
+        let from = self.log_decision(turn, &pending, message, Err(why));
         let text = match why {
             "" => "The person declined this call.".to_owned(),
             why => format!("The person declined this call: {why}"),
         };
         self.log(Some(turn), Record::Result { call, ok: false, text, files: Vec::new(), outside: false });
         self.decided(turn, message.id, from);
+    }
+
+    /// Writes down who decided what: allowed, perhaps with a rule, or declined for a reason.
+    fn log_decision(
+        &mut self,
+        turn: TurnId,
+        pending: &Pending,
+        by: &Message,
+        decision: Result<Option<Rule>, &str>,
+    ) -> Seq {
+        let (allowed, why, always) = match decision {
+            Ok(rule) => (true, String::new(), rule),
+            Err(why) => (false, why.to_owned(), None),
+        };
+        let (request, call, by) = (pending.request, pending.call.clone(), by.from.clone());
+        self.log(Some(turn), Record::Decided { request, call, by, allowed, why, always })
     }
 
     /// The request a decision is about, or a refusal: only the very one that waits can be decided.
@@ -120,7 +116,7 @@ impl Conversation {
     }
 
     /// The decision is recorded: the turn goes on, and answers the one who decided too.
-    fn decided(&mut self, turn: TurnId, message: MessageId, from: sb_model::Seq) {
+    fn decided(&mut self, turn: TurnId, message: MessageId, from: Seq) {
         self.record(Change::Asks { turn, pending: None });
         self.join(turn, message, from, false);
         self.set_tainted(false);
