@@ -9,6 +9,7 @@ mod doubles;
 mod fault;
 mod http;
 mod machine;
+pub mod media;
 mod redact;
 
 pub use doubles::{FixedDice, ManualClock};

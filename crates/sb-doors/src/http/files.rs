@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::body::Fields;
 use super::error::{Code, HttpError, Result};
 use crate::engine::Engine;
+use crate::engine::harness::net::media;
 use crate::model::Attachment;
 
 /// Files of one message.
@@ -22,7 +23,6 @@ pub const MOST_FILES: usize = 64;
 /// Largest single file, in bytes.
 pub const LARGEST_FILE: usize = 25_000_000;
 const LONGEST_NAME: usize = 255;
-const UNKNOWN: &str = "application/octet-stream";
 
 /// A file as it came: its bytes still base64.
 pub(crate) struct FileIn<'a> {
@@ -81,7 +81,7 @@ fn check_one(number: usize, file: &FileIn<'_>) -> Result<Checked> {
     }
     let declared = file.media_type.as_deref().map(|t| check_media_type(number, t)).transpose()?;
     let bytes = decode(number, &file.base64)?;
-    let found = infer::get(&bytes);
+    let found = media::by_bytes(&bytes);
     let is_raster = found.is_some_and(|t| t.matcher_type() == infer::MatcherType::Image);
     let whole = !is_raster || is_whole_picture(&bytes);
     let said_picture =
@@ -92,8 +92,14 @@ fn check_one(number: usize, file: &FileIn<'_>) -> Result<Checked> {
             format!("File {number} is said to be a picture, but its bytes are none that can be read."),
         ));
     }
-    let by_bytes = found.filter(|_| whole).map(|t| t.mime_type().to_owned());
-    let media_type = by_bytes.or(declared).unwrap_or_else(|| UNKNOWN.to_owned());
+    let called = file.name.as_deref().unwrap_or_default();
+    let media_type = match whole {
+        true => media::media_type(&bytes, called, declared.as_deref()),
+        // It only begins as a picture does.
+        false => {
+            declared.unwrap_or_else(|| media::text_type(&bytes, called).unwrap_or(media::UNKNOWN).to_owned())
+        }
+    };
     let name = match &file.name {
         Some(name) => name.clone(),
         None => format!("file-{number}.{}", ending(&media_type, found.filter(|_| whole))),

@@ -27,6 +27,9 @@ async fn files_reach_the_agent_with_names_and_types_of_their_own() {
         {"base64": PNG},
         {"base64": PNG, "name": "photo.bin", "media_type": "application/x-odd"},
         {"base64": text},
+        {"base64": text, "name": "notes.md"},
+        {"base64": STANDARD.encode([0, 1, 2])},
+        {"base64": STANDARD.encode("GIF89a is how a picture begins, and this is none")},
     ]);
     let reply = server.say(MACHINE, json!({"text": "look", "files": files})).await.succeeded();
     let got = said_files(&server, &reply.json["session"]).await;
@@ -34,7 +37,10 @@ async fn files_reach_the_agent_with_names_and_types_of_their_own() {
     assert_eq!(facts[0], (&json!("table.csv"), &json!("text/csv")));
     assert_eq!(facts[1], (&json!("file-2.png"), &json!("image/png")));
     assert_eq!(facts[2], (&json!("photo.bin"), &json!("image/png")));
-    assert_eq!(facts[3], (&json!("file-4.bin"), &json!("application/octet-stream")));
+    assert_eq!(facts[3], (&json!("file-4.txt"), &json!("text/plain")));
+    assert_eq!(facts[4], (&json!("notes.md"), &json!("text/markdown")));
+    assert_eq!(facts[5], (&json!("file-6.bin"), &json!("application/octet-stream")));
+    assert_eq!(facts[6], (&json!("file-7.txt"), &json!("text/plain")));
     let kept = std::fs::read(server.app.workspace().join("inbox/table.csv")).unwrap();
     assert_eq!(kept, b"a,b\n1,2\n");
 }

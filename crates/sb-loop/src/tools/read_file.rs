@@ -4,6 +4,7 @@ use std::io::{Read, Seek};
 
 use cap_std::fs::File;
 use sb_harness::model::Attachment;
+use sb_harness::net::media;
 use serde_json::Value;
 
 use super::workspace::{blocking, open_file, told};
@@ -44,7 +45,7 @@ fn look(mut file: File, path: &str) -> Result<Found, String> {
     let size = file.metadata().map_err(|why| told(path, &why))?.len();
     let mut bytes = Vec::new();
     (&mut file).take(MOST).read_to_end(&mut bytes).map_err(|why| told(path, &why))?;
-    if let Some(kind) = infer::get(&bytes).map(|k| k.mime_type()).filter(|m| is_picture(m)) {
+    if let Some(kind) = media::by_bytes(&bytes).map(|k| k.mime_type()).filter(|m| is_picture(m)) {
         file.rewind().map_err(|why| told(path, &why))?;
         return Ok(Found::Picture(file, kind));
     }

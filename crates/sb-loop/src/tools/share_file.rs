@@ -4,6 +4,7 @@ use std::io::{Read, Seek};
 
 use cap_std::fs::File;
 use sb_harness::model::Attachment;
+use sb_harness::net::media::{LOOKED_AT, media_type};
 use serde_json::Value;
 
 use super::workspace::{blocking, open_file, told};
@@ -28,29 +29,16 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     Ok(Done { text, files: Vec::new(), shared: Some(shared) })
 }
 
-/// The file from its beginning, and its type by its first bytes.
+/// The file from its beginning, and its media type.
 fn fit_to_share(mut file: File, path: &str) -> Result<(File, String), String> {
     let size = file.metadata().map_err(|why| told(path, &why))?.len();
     if size > MOST {
         return Err(too_large(path, size));
     }
     let mut first = Vec::new();
-    (&mut file).take(8192).read_to_end(&mut first).map_err(|why| told(path, &why))?;
+    (&mut file).take(LOOKED_AT as u64).read_to_end(&mut first).map_err(|why| told(path, &why))?;
     file.rewind().map_err(|why| told(path, &why))?;
-    Ok((file, media_type_of(&first).to_owned()))
-}
-
-fn media_type_of(first: &[u8]) -> &'static str {
-    let is_text = match std::str::from_utf8(first) {
-        Ok(_) => true,
-        // A character cut off at the end is no sign against.
-        Err(why) => why.error_len().is_none(),
-    };
-    match infer::get(first) {
-        Some(kind) => kind.mime_type(),
-        None if is_text && !first.contains(&0) => "text/plain",
-        None => "application/octet-stream",
-    }
+    Ok((file, media_type(&first, path, None)))
 }
 
 fn too_large(path: &str, size: u64) -> String {

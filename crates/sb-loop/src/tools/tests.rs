@@ -201,7 +201,7 @@ async fn a_shared_file_is_kept_with_its_type() {
     place.put("r.csv", b"a,b\n");
     let shared =
         place.run("share_file", json!({"path": "r.csv"})).await.expect("shared").shared.expect("a file");
-    assert_eq!((shared.name.as_str(), shared.media_type.as_str(), shared.size), ("r.csv", "text/plain", 4));
+    assert_eq!((shared.name.as_str(), shared.media_type.as_str(), shared.size), ("r.csv", "text/csv", 4));
     let huge = std::fs::File::create(place.bench.workspace.join("huge")).expect("made");
     huge.set_len(26 * 1024 * 1024).expect("sparse");
     assert!(place.says("share_file", "huge").await.contains("too large"));
