@@ -3,27 +3,29 @@
 //! A failed commit throws the machine away and loads another from what is stored, so memory never
 //! runs ahead of the disk. After a minute with nothing to do the actor leaves; rows are all that is left.
 
+mod showing;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use sb_core::commands::Command;
-use sb_core::model::text::add_paragraph;
-use sb_core::model::{
-    ConversationId, Ending, Message, MessageId, Phase, Profile, ProfileName, Snapshot, TurnId,
-};
-use sb_core::{Context, Conversation, Effect, Input, Seen, Show};
+use sb_core::model::{ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, TurnId};
+use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, Version};
 use tokio::sync::{mpsc, watch};
 
 use crate::Engine;
 use crate::actors::Mail;
+use crate::kept::Kept;
 use crate::live::Live;
 use crate::prepare;
 use crate::turn::{AtWork, FromTurn};
 
 /// How long an actor with nothing to do stays.
 const IDLE: Duration = Duration::from_secs(60);
+/// How long it keeps the log when nothing happens.
+const QUIET: Duration = Duration::from_secs(5);
 /// Sessions that `/sessions` lists.
 const SESSIONS_LISTED: usize = 20;
 
@@ -72,6 +74,7 @@ struct Loaded {
     conversation: Conversation,
     version: Version,
     work: Option<AtWork>,
+    kept: Option<Kept>,
 }
 
 enum Next {
@@ -100,6 +103,7 @@ impl Actor {
                     self.step(&mut now, Input::Ended(turn, how)).await?;
                 }
                 Next::Time => self.step(&mut now, Input::Wake).await?,
+                Next::Idle if now.kept.is_some() => now.kept = None,
                 Next::Idle => {
                     if now.conversation.is_dormant()
                         && self.engine.inner().actors.may_sleep(&self.id, &self.mails)
@@ -116,7 +120,7 @@ impl Actor {
         let Some((snapshot, version)) = inner.store.load(&self.id).await? else { return Ok(None) };
         let context = self.context(&snapshot.profile);
         let conversation = Conversation::new(snapshot, context, inner.dice.roll());
-        Ok(Some(Loaded { conversation, version, work: None }))
+        Ok(Some(Loaded { conversation, version, work: None, kept: None }))
     }
 
     /// The profile as it is now. One that was removed keeps nothing but its name: no tools, no models.
@@ -133,6 +137,7 @@ impl Actor {
         let clock = &self.engine.inner().clock;
         let pause = match wake {
             Some(at) => Duration::from_millis(at.ms_since(clock.now()) as u64),
+            None if now.kept.is_some() => QUIET,
             None => IDLE,
         };
         let turn = async {
@@ -216,6 +221,8 @@ impl Actor {
             now.conversation.context = self.context(&now.conversation.state().profile.clone());
             let outcome = now.conversation.handle(self.engine.inner().clock.now(), input);
             if !outcome.record.is_empty() {
+                // Fed before the commit takes the changes; if it fails, all of `now` is thrown away.
+                Kept::follow(&mut now.kept, &outcome.record);
                 now.version = self.engine.inner().store.commit(&self.id, now.version, outcome.record).await?;
             }
             for effect in outcome.perform {
@@ -260,7 +267,15 @@ impl Actor {
         let inner = self.engine.inner();
         let state = now.conversation.state();
         let Some(stored) = state.turn.as_ref().filter(|t| t.id == turn) else { return Ok(None) };
-        let log = sb_core::view(inner.store.view_log(stored.session).await?);
+        let log = match now.kept.as_ref().and_then(|k| k.log(stored.session)) {
+            Some(log) => log.to_vec(),
+            None => {
+                let log = inner.store.view_log(stored.session).await?;
+                now.kept = Kept::of(stored.session, &log);
+                log
+            }
+        };
+        let log = sb_core::view(log);
         let profile = now.conversation.context.profile.clone();
         let spec = TurnSpec {
             turn,
@@ -287,100 +302,6 @@ impl Actor {
             let lines = prepare::into_inbox(engine.store(), workspace.as_deref(), &message.files).await;
             engine.send(&id, Mail::Prepared(message.id, lines));
         });
-    }
-
-    fn show(&mut self, now: &Loaded, show: Show) {
-        match &show {
-            Show::Began(session, messages) => {
-                for id in messages {
-                    if let Some(live) = self.lives.get(id) {
-                        let so_far = now.conversation.so_far(*id);
-                        live.send_modify(|l| l.began(*session, &so_far));
-                    }
-                }
-            }
-            Show::Ended(message, ending) => {
-                if let Some(live) = self.lives.get(message) {
-                    live.send_modify(|l| l.ending = Some(ending.clone()));
-                }
-                // Whoever follows keeps what it was shown; a new follower reads the store, or asks again.
-                self.lives.remove(message);
-            }
-            _ => {
-                let turn = now.conversation.state().turn.as_ref();
-                for (message, _) in turn.iter().flat_map(|t| &t.messages) {
-                    if let Some(live) = self.lives.get(&message.id) {
-                        live.send_modify(|l| l.show(&show));
-                    }
-                }
-            }
-        }
-    }
-
-    /// A message that woke us was read from the store and dealt with before its mail came, so what was
-    /// shown of it had nobody to show it to.
-    async fn catch_up(&mut self, now: &Loaded, message: MessageId) -> Result<()> {
-        let standing = self.standing(now, message).await?;
-        let Some(live) = self.lives.get(&message) else { return Ok(()) };
-        let state = now.conversation.state();
-        let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
-        if let Some(ending) = standing {
-            live.send_modify(|l| {
-                l.session = ending.session;
-                l.ending = Some(ending);
-            });
-            self.lives.remove(&message);
-        } else if let Some(turn) = turn {
-            if live.borrow().session.is_none() {
-                let so_far = now.conversation.so_far(message);
-                live.send_modify(|l| l.began(turn.session, &so_far));
-            }
-        } else if !state.waiting.iter().any(|m| m.id == message) {
-            // It has its ending: whoever follows finds it in the store.
-            self.lives.remove(&message);
-        }
-        Ok(())
-    }
-
-    /// How a message of a turn that waits for a person stands, with the words so far: they are in the
-    /// log, since a parked turn keeps nothing in memory.
-    async fn standing(&self, now: &Loaded, message: MessageId) -> Result<Option<Ending>> {
-        let Some(mut ending) = now.conversation.stands(message) else { return Ok(None) };
-        if let (Some(session), true) = (ending.session, ending.from <= ending.to) {
-            let mut log = self.engine.inner().store.log(session, ending.from, ending.to).await?;
-            log.retain(|entry| entry.turn == ending.turn);
-            let mut said = sb_core::said_from(&log, ending.from);
-            if !ending.said.starts_with(&said) {
-                add_paragraph(&mut said, &ending.said);
-                ending.said = said;
-            }
-        }
-        Ok(Some(ending))
-    }
-
-    /// A receiver for somebody who begins to follow now; `None` if the message is not ours any more.
-    async fn followed(&mut self, now: &Loaded, message: MessageId) -> Result<Option<watch::Receiver<Live>>> {
-        let state = now.conversation.state();
-        let turn = state.turn.as_ref().filter(|t| t.messages.iter().any(|(m, _)| m.id == message));
-        if turn.is_none() && !state.waiting.iter().any(|m| m.id == message) {
-            return Ok(None);
-        }
-        if let Some(ending) = self.standing(now, message).await? {
-            let (shows, live) = watch::channel(Live::default());
-            shows.send_modify(|l| {
-                l.session = ending.session;
-                l.ending = Some(ending);
-            });
-            return Ok(Some(live));
-        }
-        let shows = self.lives.entry(message).or_insert_with(|| watch::channel(Live::default()).0);
-        if let Some(turn) = turn.filter(|t| t.phase != Phase::Parked)
-            && shows.receiver_count() == 0
-        {
-            let so_far = now.conversation.so_far(message);
-            shows.send_modify(|l| l.began(turn.session, &so_far));
-        }
-        Ok(Some(shows.subscribe()))
     }
 
     fn give_place_back(&mut self) {

@@ -1,6 +1,6 @@
 //! [`Follow`]: a reader's own pace through a message's live view, until its ending.
 
-use sb_core::model::{Ending, MessageId, SessionId, ToolUpdate};
+use sb_core::model::{Ending, Entry, MessageId, SessionId, ToolUpdate};
 use tokio::sync::watch;
 
 use crate::Engine;
@@ -70,6 +70,18 @@ impl Follow {
             }
         }
         Ok(None)
+    }
+
+    /// The stretch of log that belongs to the ending just given, for its lines.
+    pub async fn stretch(&self, ending: &Ending) -> Result<Vec<Entry>> {
+        let at_hand = match &self.from {
+            Source::Live(live) => live.borrow().stretch.clone(),
+            _ => None,
+        };
+        match at_hand {
+            Some(entries) => Ok(entries),
+            None => self.engine.stretch(ending).await,
+        }
     }
 
     /// Reads on to the ending.

@@ -11,6 +11,7 @@ mod care;
 mod desk;
 mod error;
 mod follow;
+mod kept;
 mod live;
 mod places;
 mod prepare;

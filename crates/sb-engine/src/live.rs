@@ -2,7 +2,7 @@
 //! reads more at once; there is no queue to overflow.
 
 use sb_core::Show;
-use sb_core::model::{Ending, SessionId, ToolUpdate};
+use sb_core::model::{Ending, Entry, SessionId, ToolUpdate};
 
 /// One thing shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub(crate) struct Live {
     pub session: Option<SessionId>,
     pub shown: Vec<Shown>,
     pub ending: Option<Ending>,
+    /// The ending's stretch of the log, where it was at hand.
+    pub stretch: Option<Vec<Entry>>,
     /// The next words are another answer: a paragraph apart.
     apart: bool,
     wrote: bool,

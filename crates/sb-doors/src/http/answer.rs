@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::Door;
 use super::error::{HttpError, Result};
 use super::files::as_base64;
+use crate::engine::Follow;
 use crate::engine::core::lines;
 use crate::model::{EndKind, Ending, SessionId};
 
@@ -80,7 +81,12 @@ impl Answer {
 }
 
 /// Makes the answer of an ending; a message that was not taken up is an error instead.
-pub(crate) async fn answer(door: &Door, conversation: &str, ending: Ending) -> Result<Answer> {
+pub(crate) async fn answer(
+    door: &Door,
+    follow: &Follow,
+    conversation: &str,
+    ending: Ending,
+) -> Result<Answer> {
     let state = match ending.kind {
         EndKind::Replied => State::Done,
         EndKind::Waiting => State::Waiting,
@@ -90,7 +96,7 @@ pub(crate) async fn answer(door: &Door, conversation: &str, ending: Ending) -> R
         EndKind::Dropped => State::Dropped,
         EndKind::Refused => return Err(HttpError::refused(ending.refusal, ending.said)),
     };
-    let entries = door.engine.stretch(&ending).await?;
+    let entries = follow.stretch(&ending).await?;
     let mut files = Vec::with_capacity(ending.files.len());
     let mut room = MOST_SHARED;
     for file in &ending.files {

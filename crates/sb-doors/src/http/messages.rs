@@ -110,7 +110,7 @@ async fn whole(door: &Door, mut follow: Follow, shown: &str) -> Result<Response>
         };
         match event {
             Some(ReplyEvent::Ended(ending)) => {
-                return Ok(Json(answer::answer(door, shown, ending).await?).into_response());
+                return Ok(Json(answer::answer(door, &follow, shown, ending).await?).into_response());
             }
             Some(_) => {}
             None => return Err(HttpError::new(Code::Internal, "The message has no ending.")),

@@ -127,7 +127,7 @@ impl Source {
             )),
             ReplyEvent::Ended(ending) => {
                 self.over = true;
-                Some(match answer::answer(&self.door, &self.shown, ending).await {
+                Some(match answer::answer(&self.door, &self.follow, &self.shown, ending).await {
                     Ok(answer) => named("done", &answer),
                     Err(error) => self.failed(&error),
                 })
