@@ -27,8 +27,12 @@ impl Store {
 }
 
 fn back_up(home: &Home, blobs: &blobs::Blobs, to: &Path) -> Result<()> {
+    let refused = |why: String| Err(StoreError::new(StoreErrorKind::Io, why));
     if to.try_exists()? {
-        return Err(StoreError::new(StoreErrorKind::Io, "that file exists; name another one"));
+        return refused(format!("{} exists already; name another file", to.display()));
+    }
+    if let Some(folder) = to.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
+        return refused(format!("the folder {} does not exist; make it, or name another", folder.display()));
     }
     let unfinished = with_ending(to, ".unfinished");
     // Left behind by a backup that was cut off.

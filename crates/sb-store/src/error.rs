@@ -70,29 +70,46 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            StoreErrorKind::Locked => {
-                "another switchboard holds this home; talk to that one, stop it, or name another \
-                 folder in SWITCHBOARD_HOME"
-            }
-            StoreErrorKind::Stale => "the conversation has moved on meanwhile; load it again",
-            StoreErrorKind::DiskFull => {
-                "no room is left; nothing was recorded. Free some space and try again"
-            }
-            StoreErrorKind::Corrupt => {
-                "what is stored cannot be read; run `switchboard doctor`, or go back to a backup"
-            }
-            StoreErrorKind::NotFound => "there is no such thing",
-            StoreErrorKind::Newer => "a newer switchboard wrote this home; use that version or a later one",
-            StoreErrorKind::Contradiction => {
-                "this contradicts what is stored, which is a bug; nothing was recorded"
-            }
-            StoreErrorKind::Io => "it failed",
-        };
-        write!(f, "{}: {what}", self.doing)?;
+        if !self.doing.is_empty() {
+            write!(f, "{}: ", self.doing)?;
+        }
+        let (what, remedy) = self.kind.words();
         match &self.source {
-            Some(source) => write!(f, " ({source})"),
-            None => Ok(()),
+            // What went wrong is known better than by its kind.
+            Some(source) if self.kind.is_told_by_cause(source.as_ref()) => write!(f, "{source}"),
+            Some(source) => write!(f, "{what} ({source}){remedy}"),
+            None => write!(f, "{what}{remedy}"),
+        }
+    }
+}
+
+impl StoreErrorKind {
+    /// What it is, and what can be done about it.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Locked => (
+                "another switchboard holds this home",
+                "; talk to that one, stop it, or name another folder in SWITCHBOARD_HOME",
+            ),
+            Self::Stale => ("the conversation has moved on meanwhile", "; load it again"),
+            Self::DiskFull => ("no room is left; nothing was recorded", ". Free some space and try again"),
+            Self::Corrupt => ("what is stored cannot be read", "; go back to a backup"),
+            Self::NotFound => ("there is no such thing", ""),
+            Self::Newer => ("a newer switchboard wrote this home", "; use that version or a later one"),
+            Self::Contradiction => {
+                ("this contradicts what is stored, which is a bug; nothing was recorded", "")
+            }
+            Self::Io => ("it failed", ""),
+        }
+    }
+
+    /// Whether the cause alone says everything.
+    fn is_told_by_cause(self, cause: &(dyn Error + Send + Sync + 'static)) -> bool {
+        match self {
+            Self::NotFound | Self::Io => true,
+            // A sentence of ours, with its own remedy.
+            Self::Corrupt => !(cause.is::<rusqlite::Error>() || cause.is::<serde_json::Error>()),
+            _ => false,
         }
     }
 }
@@ -137,5 +154,30 @@ impl From<std::io::Error> for StoreError {
 impl From<serde_json::Error> for StoreError {
     fn from(e: serde_json::Error) -> Self {
         Self::new(StoreErrorKind::Corrupt, e)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_twice_and_what_can_be_done_is_said_last() {
+        let said = |kind, cause: &str| StoreError::new(kind, cause).while_doing("reading").to_string();
+        assert_eq!(said(StoreErrorKind::NotFound, "there is no profile p"), "reading: there is no profile p");
+        assert_eq!(said(StoreErrorKind::Io, "the store is closed"), "reading: the store is closed");
+        assert_eq!(
+            said(StoreErrorKind::Locked, "process 7"),
+            "reading: another switchboard holds this home (process 7); talk to that one, stop it, or name another folder in SWITCHBOARD_HOME"
+        );
+        let broken = StoreError::from(rusqlite::Error::IntegralValueOutOfRange(0, 1));
+        let broken = broken.while_doing("reading").to_string();
+        assert!(
+            broken.starts_with("reading: what is stored cannot be read (")
+                && broken.ends_with("); go back to a backup"),
+            "{broken}"
+        );
+        let bare = StoreError { kind: StoreErrorKind::Newer, doing: String::new(), source: None };
+        assert!(bare.to_string().starts_with("a newer switchboard wrote this home; "));
     }
 }

@@ -147,6 +147,6 @@ async fn what_was_accepted_before_closing_is_done_and_later_work_refused() {
     let (before, closed) = tokio::join!(before, closing);
     before.and(closed).unwrap();
     let late = desk.writer.write("noting", |db| note(db, "late")).await.unwrap_err();
-    assert_eq!(late.to_string(), "noting: it failed (the store is closed)");
+    assert_eq!(late.to_string(), "noting: the store is closed");
     assert_eq!(desk.notes(), ["before"]);
 }
