@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use sb_engine::model::Secret;
 
 /// What the environment says.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// `SWITCHBOARD_HOME`.
     pub home: Option<PathBuf>,

@@ -1,10 +1,22 @@
 //! Which folder is the home, and where things are in it.
+//!
+//! A workspace under `<home>/workspaces` is kept as `<home>/./workspaces/…`: to everybody the same path,
+//! and the dot marks where the home ends. So a home that was moved, or came back from a backup in
+//! another folder, finds its own workspaces again and not those of the home it was copied from.
 
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use nix::unistd::Uid;
+use sb_engine::model::Digest;
 
 use crate::environment::Environment;
+
+/// Between a home and what is in it, in a path that goes with the home.
+const MARK: &str = "/./";
+/// The longest path of a socket that every system takes, less the room for its first name.
+const LONGEST_SOCKET: usize = 92;
 
 /// The home of this run.
 #[derive(Debug, Clone)]
@@ -28,9 +40,19 @@ impl Home {
         Ok(Self { usual: usual.as_ref() == Some(&folder), folder })
     }
 
+    /// The folder of the socket: the home itself, or where its path is too long for one, a folder of
+    /// this user's own under `/tmp`. It follows from the home alone, so that everybody finds it.
+    pub fn socket_folder(&self) -> PathBuf {
+        let real = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        if real.join("socket").as_os_str().len() <= LONGEST_SOCKET {
+            return self.folder.clone();
+        }
+        let digest = Digest::of(real.as_os_str().as_bytes()).to_string();
+        short_folder().join(digest.get(..16).unwrap_or_default())
+    }
     /// Where commands reach the server.
     pub fn socket(&self) -> PathBuf {
-        self.folder.join("socket")
+        self.socket_folder().join("socket")
     }
     /// Settings of the server.
     pub fn settings(&self) -> PathBuf {
@@ -40,14 +62,54 @@ impl Home {
     pub fn history(&self) -> PathBuf {
         self.folder.join("history")
     }
-    /// The workspace of a profile that was given none of its own.
-    pub fn workspace(&self, profile: &str) -> PathBuf {
-        self.folder.join("workspaces").join(profile)
+    /// The workspace of a profile that was given none of its own, as it is kept.
+    pub fn workspace(&self, profile: &str) -> String {
+        self.kept(&self.folder.join("workspaces").join(profile)).display().to_string()
+    }
+    /// A workspace as it is kept: marked, if it goes with the home.
+    pub fn kept(&self, workspace: &Path) -> PathBuf {
+        let own = workspace.strip_prefix(self.folder.join("workspaces")).ok();
+        let own = own.filter(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))));
+        own.map_or_else(
+            || workspace.to_path_buf(),
+            |rest| {
+                let mut kept = self.folder.clone().into_os_string();
+                kept.push(MARK);
+                kept.push(Path::new("workspaces").join(rest));
+                kept.into()
+            },
+        )
+    }
+    /// The workspace as it is to be kept in this home, if it is kept in another way: it went with a
+    /// home that was elsewhere, or is not marked yet.
+    pub fn moved(&self, workspace: &str) -> Option<String> {
+        let here = match workspace.split_once(MARK) {
+            Some((there, rest)) if !is_same(Path::new(there), &self.folder) => self.folder.join(rest),
+            Some(_) => return None,
+            None => PathBuf::from(workspace),
+        };
+        let kept = self.kept(&here).to_str()?.to_owned();
+        (kept != workspace).then_some(kept)
     }
     /// Whether there is anything yet.
     pub fn exists(&self) -> bool {
         self.folder.is_dir()
     }
+}
+
+/// Where the sockets of this user's homes are whose paths are too long.
+pub fn short_folder() -> PathBuf {
+    PathBuf::from(format!("/tmp/switchboard-{}", Uid::current()))
+}
+
+/// A workspace as people are shown it: without the mark.
+pub fn shown(workspace: &str) -> String {
+    workspace.replacen(MARK, "/", 1)
+}
+
+/// Whether two paths lead to the same folder, also where one is spelled through a link.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Why an agent may not work in a folder: its file tools would reach what only the program may.
@@ -93,5 +155,36 @@ mod tests {
             unfit("/") && unfit("/h") && unfit("/h/sb") && unfit("/h/sb/blobs") && unfit("/h/sb/workspaces2")
         );
         assert!(!unfit("/h/sb/workspaces/a") && !unfit("/h/sb2") && !unfit("/g"));
+    }
+
+    fn at(folder: &str) -> Home {
+        Home { folder: folder.into(), usual: false }
+    }
+
+    #[test]
+    fn a_workspace_of_the_homes_own_goes_with_the_home() {
+        let (old, new) = (at("/nowhere/old"), at("/nowhere/new"));
+        let kept = old.workspace("assistant");
+        assert_eq!(kept, "/nowhere/old/./workspaces/assistant");
+        assert_eq!(Path::new(&kept), Path::new("/nowhere/old/workspaces/assistant"));
+        assert_eq!(shown(&kept), "/nowhere/old/workspaces/assistant");
+        assert_eq!((old.moved(&kept), new.moved(&kept)), (None, Some(new.workspace("assistant"))));
+        // One that was kept before there were marks gets its mark, and others stay what they are.
+        assert_eq!(old.moved("/nowhere/old/workspaces/assistant"), Some(kept));
+        assert_eq!((new.moved("/nowhere/old/workspaces/a"), new.moved("/srv/garden")), (None, None));
+        assert_eq!(
+            new.moved("/nowhere/old/./workspaces/../../x"),
+            Some("/nowhere/new/workspaces/../../x".into())
+        );
+    }
+
+    #[test]
+    fn a_home_with_a_long_path_has_its_socket_elsewhere() {
+        assert_eq!(at("/nowhere/sb").socket(), Path::new("/nowhere/sb/socket"));
+        let long = at(&format!("/nowhere/{}", "long".repeat(30)));
+        assert!(long.socket().starts_with(short_folder()), "{:?}", long.socket());
+        assert!(long.socket().as_os_str().len() <= LONGEST_SOCKET);
+        assert_eq!(long.socket(), long.socket());
+        assert_ne!(long.socket(), at(&format!("/nowhere/{}", "long".repeat(31))).socket());
     }
 }

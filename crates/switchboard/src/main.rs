@@ -24,6 +24,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use args::Cli;
+use sb_engine::store::StoreError;
 
 /// Whatever still blocks at the end, such as reading a terminal, is not waited for longer.
 const LEAVING: Duration = Duration::from_millis(100);
@@ -46,7 +47,12 @@ fn main() -> ExitCode {
 }
 
 fn failed(error: &anyhow::Error) -> ExitCode {
-    eprintln!("switchboard: {error}");
+    // The store says what it did and why; whoever typed is told a sentence.
+    let said = match error.downcast_ref::<StoreError>() {
+        Some(why) => output::sentence(&why.to_string()),
+        None => error.to_string(),
+    };
+    eprintln!("switchboard: {said}");
     let typed_wrongly = error.downcast_ref::<usage::Usage>().is_some();
     ExitCode::from(if typed_wrongly { 2 } else { 1 })
 }

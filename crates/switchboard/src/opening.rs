@@ -18,13 +18,21 @@ use crate::environment::Environment;
 use crate::home::Home;
 use crate::keys::KeyRing;
 
-/// Takes the home for this process. Fails if another one holds it.
+/// Takes the home for this process, with the workspaces that go with it. Fails if another one holds it.
 pub async fn store(home: &Home, survives: Survives) -> sb_engine::store::Result<Store> {
     let durability = match survives {
         Survives::Power => Durability::Power,
         Survives::Process => Durability::Process,
     };
-    Store::open(&home.folder, durability).await
+    let store = Store::open(&home.folder, durability).await?;
+    for mut profile in store.profiles().await? {
+        let Some(kept) = profile.workspace.as_deref().and_then(|folder| home.moved(folder)) else { continue };
+        // Where it cannot be made, the profile's check says so.
+        drop(std::fs::create_dir_all(&kept));
+        profile.workspace = Some(kept);
+        store.put_profile(&profile).await?;
+    }
+    Ok(store)
 }
 
 /// The agents of a home, with their keys.

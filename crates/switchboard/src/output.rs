@@ -46,6 +46,20 @@ pub fn is_gone(error: &anyhow::Error) -> bool {
     io.is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
 }
 
+/// `text` as a sentence: with a capital and a full stop.
+pub fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    let mut rest = text.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", rest.as_str())
+}
+
+/// So many of something: `1 turn`, `2 turns`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `text` as one word for a POSIX shell.
 pub fn quoted(text: &str) -> String {
     let safe = |b: u8| b.is_ascii_alphanumeric() || b"/._-+:@%,".contains(&b);
@@ -58,6 +72,16 @@ pub fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_is_a_sentence_and_one_is_not_many() {
+        assert_eq!(
+            sentence("opening the home: it is held (process 7)"),
+            "Opening the home: it is held (process 7)."
+        );
+        assert_eq!(sentence("Is it?"), "Is it?");
+        assert_eq!((counted(1, "turn"), counted(0, "turn")), ("1 turn".to_owned(), "0 turns".to_owned()));
+    }
 
     #[test]
     fn a_path_with_odd_characters_stays_one_word() {

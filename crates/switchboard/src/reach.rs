@@ -1,22 +1,28 @@
 //! How a command reaches its home: through the running server, or by holding the home itself.
 //!
 //! Either way it speaks to the same socket with the same client, so every command is written once.
+//! Whoever holds the home may end meanwhile, as a command does that held it for itself: then the client
+//! asks for the home to be reached [again](Again), and this command may come to hold it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
-use sb_doors::local::client::Desk;
+use anyhow::{Result, anyhow};
+use sb_doors::local::client::{Again, Desk, Reaching};
 use sb_doors::local::wire::ServerInfo;
 use sb_engine::Engine;
+use sb_engine::model::Dice;
 use sb_engine::store::{Store, StoreErrorKind};
+use sb_net::SystemDice;
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::server::ServerFlags;
+use crate::args::server::{ServerFlags, Survives};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::settings::Settings;
-use crate::{door, opening};
+use crate::{door, opening, output};
 
 /// A server that has the lock and no socket yet is given so long to make one.
 const STARTING: Duration = Duration::from_secs(3);
@@ -27,12 +33,18 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// The way to a home.
 pub struct Reached {
     pub desk: Desk,
-    held: Option<Held>,
+    way: Arc<Way>,
+}
+
+/// How to come to the home, and what this command holds of it.
+struct Way {
+    home: Home,
+    environment: Environment,
+    held: Mutex<Option<Held>>,
 }
 
 /// A home held by this command.
 struct Held {
-    home: Home,
     engine: Engine,
     closing: CancellationToken,
     serving: JoinHandle<std::io::Result<()>>,
@@ -40,6 +52,7 @@ struct Held {
 
 /// Who serves the home, if anybody does.
 pub async fn server(home: &Home) -> Result<Option<ServerInfo>> {
+    door::check(home)?;
     match Desk::at(&home.socket())?.server().await {
         Ok(server) => Ok(Some(server)),
         Err(why) if why.is_nobody() => Ok(None),
@@ -47,40 +60,39 @@ pub async fn server(home: &Home) -> Result<Option<ServerInfo>> {
     }
 }
 
+/// Takes the home for a server. Where another one holds it, says which and what can be done.
+pub async fn take(home: &Home, survives: Survives) -> Result<Store> {
+    let why = match opening::store(home, survives).await {
+        Ok(store) => return Ok(store),
+        Err(why) => why,
+    };
+    match server(home).await {
+        Ok(Some(other)) if why.kind == StoreErrorKind::Locked => Err(anyhow!(
+            "Another switchboard holds this home: process {}, {}. Talk to it with `switchboard talk`, stop it with `kill {}`, or name another home with --home or SWITCHBOARD_HOME.",
+            other.pid,
+            other.listen.map_or_else(|| "a command".to_owned(), |at| format!("on {at}")),
+            other.pid
+        )),
+        _ => Err(why.into()),
+    }
+}
+
 impl Reached {
     /// Reaches the home.
     pub async fn open(home: &Home, environment: &Environment) -> Result<Self> {
-        let started = tokio::time::Instant::now();
-        loop {
-            if server(home).await?.is_some() {
-                return Ok(Self { desk: Desk::at(&home.socket())?, held: None });
-            }
-            let settings = Settings::find(ServerFlags::default(), environment, &home.settings())?;
-            match opening::store(home, settings.durability).await {
-                Ok(store) => return Self::hold(home, environment, store, settings.parallel).await,
-                Err(why) if why.kind == StoreErrorKind::Locked && started.elapsed() < STARTING => {
-                    tokio::time::sleep(LOOK_AGAIN).await;
-                }
-                Err(why) => return Err(why.into()),
-            }
-        }
-    }
-
-    async fn hold(home: &Home, environment: &Environment, store: Store, parallel: usize) -> Result<Self> {
-        let engine = opening::engine(home, environment, store, parallel).await?;
-        let closing = CancellationToken::new();
-        let serving = tokio::spawn(door::open(home, &engine, None, &closing)?);
-        let held = Held { home: home.clone(), engine, closing, serving };
-        Ok(Self { desk: Desk::at(&home.socket())?, held: Some(held) })
+        let (home, environment) = (home.clone(), environment.clone());
+        let way = Arc::new(Way { home, environment, held: Mutex::new(None) });
+        way.reach().await?;
+        Ok(Self { desk: Desk::at(&way.home.socket())?.reached_by(way.clone()), way })
     }
 
     /// Lets go of the home, if this command held it. What is unfinished is taken up by whoever is next.
     pub async fn close(self) -> Result<()> {
-        let Some(held) = self.held else { return Ok(()) };
+        let Some(held) = self.way.held.lock().await.take() else { return Ok(()) };
         // The client's connections, so that nothing is left to serve.
         drop(self.desk);
         held.closing.cancel();
-        door::remove(&held.home);
+        door::remove(&self.way.home);
         let closed = tokio::time::timeout(CLOSING, async {
             // How serving ended is of no interest any more.
             drop(held.serving.await);
@@ -91,5 +103,45 @@ impl Reached {
             // Everything accepted is on disk; the lock goes with the process.
             Err(_) => Ok(()),
         }
+    }
+}
+
+impl Way {
+    /// Finds whoever serves the home, or holds it.
+    async fn reach(&self) -> Result<()> {
+        let started = tokio::time::Instant::now();
+        loop {
+            let found = server(&self.home).await;
+            // One that is just ending is as good as none.
+            let ending = found.is_err() && started.elapsed() < STARTING;
+            if !ending && found?.is_some() {
+                return Ok(());
+            }
+            let settings = Settings::find(ServerFlags::default(), &self.environment, &self.home.settings())?;
+            match opening::store(&self.home, settings.durability).await {
+                Ok(store) => return self.hold(store, settings.parallel).await,
+                Err(why) if why.kind == StoreErrorKind::Locked && started.elapsed() < STARTING => {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                Err(why) => return Err(why.into()),
+            }
+        }
+    }
+
+    async fn hold(&self, store: Store, parallel: usize) -> Result<()> {
+        let engine = opening::engine(&self.home, &self.environment, store, parallel).await?;
+        let closing = CancellationToken::new();
+        let serving = tokio::spawn(door::open(&self.home, &engine, None, &closing)?);
+        *self.held.lock().await = Some(Held { engine, closing, serving });
+        Ok(())
+    }
+}
+
+impl Again for Way {
+    fn key(&self) -> String {
+        format!("{:016x}{:016x}", SystemDice.roll(), SystemDice.roll())
+    }
+    fn reach(&self) -> Reaching<'_> {
+        Box::pin(async { Way::reach(self).await.map_err(|why| output::sentence(&why.to_string())) })
     }
 }

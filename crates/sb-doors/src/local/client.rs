@@ -3,8 +3,14 @@
 //! It turns calls into requests and answers into the types of [`wire`](super::wire), and knows nothing
 //! of how they are shown. Its errors are sentences for the person who typed the command; what the
 //! server said of a refusal is passed on word for word.
+//!
+//! Whoever serves the socket may be another command, which ends when it is done. A connection that ends
+//! so before its answer is made anew once, where asking twice does no harm: see [`Again`].
 
+use std::fmt;
 use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response};
@@ -19,16 +25,34 @@ mod replies;
 
 use failure::refusal;
 pub use failure::{DeskError, DeskErrorKind, Result};
-use replies::Words;
 pub use replies::{Answer, Replies, ReplyStep, SharedFile};
+use replies::{Resend, Words};
 
 /// A command reaches its server at once or not at all.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// What [`Again::reach`] comes to; the error is a sentence for a person.
+pub type Reaching<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), String>> + Send + 'a>>;
+
+/// How a home is reached again when whoever served it has ended.
+pub trait Again: Send + Sync {
+    /// A key for one message, used for no other: under it a message that is sent twice is taken once.
+    fn key(&self) -> String;
+    /// Returns when somebody serves the socket, if need be this process itself.
+    fn reach(&self) -> Reaching<'_>;
+}
+
 /// A server reached through its home's socket. Clones share their connections.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Desk {
     http: reqwest::Client,
+    again: Option<Arc<dyn Again>>,
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("again", &self.again.is_some()).finish_non_exhaustive()
+    }
 }
 
 /// Whom words are for.
@@ -54,7 +78,12 @@ impl Desk {
             .tls_certs_only([])
             .build();
         let http = built.map_err(|why| DeskError::new(DeskErrorKind::Garbled, why.to_string()))?;
-        Ok(Self { http })
+        Ok(Self { http, again: None })
+    }
+
+    /// The same, reached again in this way.
+    pub fn reached_by(self, again: Arc<dyn Again>) -> Self {
+        Self { again: Some(again), ..self }
     }
 
     /// Who serves.
@@ -75,7 +104,7 @@ impl Desk {
     /// Adds or changes a profile.
     pub async fn put_profile(&self, put: &PutProfile) -> Result<ProfileInfo> {
         let path = format!("/desk/profiles/{}", segment(put.profile.name.as_str()));
-        json(self.send(self.ask(Method::PUT, &path).json(put)).await?).await
+        json(self.send(self.ask(Method::PUT, &path).json(put), !put.new).await?).await
     }
 
     /// Removes a profile with its tokens and key.
@@ -85,14 +114,13 @@ impl Desk {
 
     /// The tokens of one profile, or of all.
     pub async fn tokens(&self, profile: Option<&str>) -> Result<Vec<TokenInfo>> {
-        let asked = self.ask(Method::GET, &query("/desk/tokens", &[("profile", profile)]));
-        json(self.send(asked).await?).await
+        self.get(&query("/desk/tokens", &[("profile", profile)])).await
     }
 
     /// Makes a token.
     pub async fn add_token(&self, profile: &str, add: AddToken) -> Result<NewToken> {
         let path = format!("/desk/profiles/{}/tokens", segment(profile));
-        json(self.send(self.ask(Method::POST, &path).json(&add)).await?).await
+        json(self.send(self.ask(Method::POST, &path).json(&add), false).await?).await
     }
 
     /// Takes a token back.
@@ -113,7 +141,7 @@ impl Desk {
 
     /// Copies the home into a new file, named by an absolute path.
     pub async fn backup(&self, to: &Backup) -> Result<Backup> {
-        json(self.send(self.ask(Method::POST, "/desk/backup").json(to)).await?).await
+        json(self.send(self.ask(Method::POST, "/desk/backup").json(to), false).await?).await
     }
 
     /// What is wrong with the home.
@@ -123,15 +151,21 @@ impl Desk {
 
     /// Says something and waits for the whole answer.
     pub async fn say(&self, to: To<'_>, text: &str) -> Result<Answer> {
-        json(self.speak(to, text, false).await?).await
+        json(self.send(self.speak(to, text, false), true).await?).await
     }
 
     /// Says something and gives the answer as it is written.
     pub async fn say_streaming(&self, to: To<'_>, text: &str) -> Result<Replies> {
-        Ok(Replies::new(self.speak(to, text, true).await?))
+        let request = self.speak(to, text, true);
+        // Under its key it may also be asked anew while nothing of the answer was seen.
+        let second = request
+            .try_clone()
+            .zip(self.again.clone())
+            .map(|(request, again)| -> Resend { Box::new(move || Box::pin(repeat(request, again))) });
+        Ok(Replies::new(self.send(request, true).await?, second))
     }
 
-    async fn speak(&self, to: To<'_>, text: &str, stream: bool) -> Result<Response> {
+    fn speak(&self, to: To<'_>, text: &str, stream: bool) -> RequestBuilder {
         let (path, conversation) = match to {
             To::Conversation { profile, name } => {
                 (format!("/v1/profiles/{}/messages", segment(profile)), name)
@@ -139,7 +173,11 @@ impl Desk {
             To::Session(id) => (format!("/desk/sessions/{}/messages", segment(id)), None),
         };
         let words = Words { text, conversation, stream, terminal: true };
-        self.send(self.ask(Method::POST, &path).json(&words)).await
+        let request = self.ask(Method::POST, &path).json(&words);
+        match &self.again {
+            Some(again) => request.header("idempotency-key", again.key()),
+            None => request,
+        }
     }
 
     fn ask(&self, method: Method, path: &str) -> RequestBuilder {
@@ -148,17 +186,35 @@ impl Desk {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
-        json(self.send(self.ask(Method::GET, path)).await?).await
+        json(self.send(self.ask(Method::GET, path), true).await?).await
     }
 
     async fn delete(&self, path: &str) -> Result<()> {
-        self.send(self.ask(Method::DELETE, path)).await.map(|_| ())
+        self.send(self.ask(Method::DELETE, path), false).await.map(|_| ())
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Response> {
-        let response = request.send().await.map_err(|why| DeskError::of(&why))?;
-        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+    /// Sends a request, and if it found nobody, once more. `repeats`: doing it twice does no harm, so it
+    /// is sent again also where it may have been done.
+    async fn send(&self, request: RequestBuilder, repeats: bool) -> Result<Response> {
+        let second = request.try_clone().zip(self.again.clone());
+        match (once(request).await, second) {
+            (Err(why), Some((second, again))) if why.is_nobody() || (repeats && why.is_ending()) => {
+                repeat(second, again).await
+            }
+            (outcome, _) => outcome,
+        }
     }
+}
+
+async fn once(request: RequestBuilder) -> Result<Response> {
+    let response = request.send().await.map_err(|why| DeskError::of(&why))?;
+    if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+}
+
+/// Sends a request again, after the home is reached again.
+async fn repeat(request: RequestBuilder, again: Arc<dyn Again>) -> Result<Response> {
+    again.reach().await.map_err(|said| DeskError::new(DeskErrorKind::Nobody, said))?;
+    once(request).await
 }
 
 async fn json<T: DeserializeOwned>(response: Response) -> Result<T> {

@@ -17,6 +17,7 @@ use super::wire::{
     AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
 };
 use crate::engine::store::TokenRecord;
+use crate::engine::store::secret_name;
 use crate::engine::{EngineError, EngineErrorKind};
 use crate::http::{Code, HttpError, Parameters, Result, Segments, Target, Who, find_session, rfc3339, take};
 use crate::model::{
@@ -64,11 +65,13 @@ async fn profile(State(desk): Here, Segments(name): Segments<String>) -> Result<
 }
 
 async fn info(desk: &Desk, profile: Profile) -> Result<ProfileInfo> {
-    Ok(ProfileInfo {
-        has_key: desk.door.engine.has_key(&profile.name).await?,
-        available_tools: desk.door.engine.tools_of(&profile),
-        profile,
-    })
+    let (has_key, key_is_sealed) = match desk.door.engine.has_key(&profile.name).await {
+        Ok(has_key) => (has_key, false),
+        // There is one that cannot be opened. The profile must be seen all the same, to be put right.
+        Err(why) if why.kind == EngineErrorKind::Store => (true, true),
+        Err(why) => return Err(why.into()),
+    };
+    Ok(ProfileInfo { has_key, key_is_sealed, available_tools: desk.door.engine.tools_of(&profile), profile })
 }
 
 async fn put_profile(
@@ -91,7 +94,13 @@ async fn put_profile(
     }
     let key = put.api_key.filter(|key| !key.trim().is_empty()).map(Secret::new);
     let (engine, profile) = (desk.door.engine.clone(), put.profile.clone());
-    whole(async move { engine.put_profile(profile, key).await }).await?;
+    whole(async move {
+        if put.no_api_key {
+            engine.store().remove_secret(&secret_name(&profile.name, "api_key")).await?;
+        }
+        engine.put_profile(profile, key).await
+    })
+    .await?;
     Ok(Json(info(&desk, put.profile).await?))
 }
 
@@ -158,6 +167,10 @@ async fn sessions(State(desk): Here, Parameters(which): Parameters<Which>) -> Re
     let profile = which.profile.map(ProfileName);
     let most = which.most.unwrap_or(SESSIONS).min(MOST_SESSIONS);
     let all = desk.door.engine.sessions(profile.as_ref(), most).await?;
+    if let Some(name) = profile.filter(|_| all.is_empty()) {
+        // One that was removed keeps its sessions, so only one without any is asked for.
+        desk.door.engine.profile(&name).await?;
+    }
     Ok(Json(all.into_iter().map(brief).collect()))
 }
 
@@ -239,7 +252,12 @@ async fn backup(State(desk): Here, request: Request) -> Result<Json<Backup>> {
     }
     desk.door.engine.backup(&to).await.map_err(|e| match e.kind {
         EngineErrorKind::DiskFull => e.into(),
-        _ => HttpError::new(Code::Bad, format!("No backup was made: {}.", e.said.trim_end_matches('.'))),
+        _ => {
+            // Whoever asked for it knows what was being done.
+            let doing = format!("making the backup {}: ", to.display());
+            let said = e.said.strip_prefix(&doing).unwrap_or(&e.said);
+            HttpError::new(Code::Bad, format!("No backup was made: {}.", said.trim_end_matches('.')))
+        }
     })?;
     Ok(Json(backup))
 }

@@ -38,6 +38,9 @@ pub struct ProfileInfo {
     pub profile: Profile,
     /// It has an API key of its own.
     pub has_key: bool,
+    /// Its own API key cannot be opened: it was sealed with another machine.key.
+    #[serde(default)]
+    pub key_is_sealed: bool,
     /// The tools it gives its agent.
     pub available_tools: Vec<String>,
 }
@@ -48,6 +51,9 @@ pub struct PutProfile {
     pub profile: Profile,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
+    /// Its own API key is forgotten.
+    #[serde(default)]
+    pub no_api_key: bool,
     /// Only if there is none of this name yet: 409 otherwise.
     #[serde(default)]
     pub new: bool,

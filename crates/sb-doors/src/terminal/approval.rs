@@ -7,6 +7,20 @@ use super::plain;
 /// What is asked after the call is shown.
 pub(crate) const QUESTION: &str = "[y]es, [n]o <why>, [a]lways: ";
 
+/// How the sentence in an answer begins that tells of a request that waits.
+pub const WAITING: &str = "waiting for your approval: ";
+
+/// The words of an answer before that sentence, and the sentence.
+pub(crate) fn apart(said: &str) -> (&str, Option<&str>) {
+    let at = if said.starts_with(WAITING) {
+        Some(0)
+    } else {
+        said.rfind(&format!("\n{WAITING}")).map(|at| at + 1)
+    };
+    at.and_then(|at| said.split_at_checked(at))
+        .map_or((said, None), |(words, waits)| (words.trim_end(), Some(waits)))
+}
+
 /// A request as the person is shown it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiting {
@@ -93,6 +107,14 @@ mod tests {
         for typed in ["", "maybe", "yes but not there", "yesterday", "nothing"] {
             assert_eq!(choice("3f2a9c1e00000000", typed), Choice::Unclear, "{typed:?}");
         }
+    }
+
+    #[test]
+    fn the_sentence_about_a_request_stands_apart_from_the_words() {
+        let waits = "waiting for your approval: shell {} (a program; request 12)";
+        assert_eq!(apart(&format!("I will.\n\n{waits}")), ("I will.", Some(waits)));
+        assert_eq!(apart(waits), ("", Some(waits)));
+        assert_eq!(apart("I am waiting for your approval: no"), ("I am waiting for your approval: no", None));
     }
 
     #[test]

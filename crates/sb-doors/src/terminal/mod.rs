@@ -11,6 +11,7 @@ mod plain;
 mod screen;
 mod talk;
 
+pub use approval::WAITING;
 pub use person::{Person, Typed};
 pub use pipe::pipe;
 pub use plain::plain;

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use super::approval::apart;
 use super::screen::Screen;
 use super::talk::{Partner, TalkError};
 use super::{Person, Typed};
-use crate::local::client::DeskErrorKind;
+use crate::local::client::{Answer, DeskErrorKind};
 
 /// Sends every line that is not blank, prints its answer, and ends with the input. A call that waits
 /// for a person is printed with how to decide it; a refusal is printed like an answer.
@@ -18,14 +19,56 @@ pub async fn pipe<P: Person, W: Write>(partner: &Partner, mut person: P, out: W)
             Typed::Interrupt | Typed::End => return Ok(()),
         };
         match partner.desk.say(partner.to(), &line).await {
-            Ok(answer) => {
-                screen.finish(&answer)?;
-                if answer.waits() {
-                    answer.lines.last().map_or(Ok(()), |how| screen.line(how))?;
+            Ok(mut answer) => {
+                if let Some(said) = how_to_decide(&answer) {
+                    answer.said = said;
                 }
+                screen.finish(&answer)?;
             }
             Err(why) if matches!(why.kind, DeskErrorKind::Refused { .. }) => screen.line(&why.said)?,
             Err(why) => return Err(why.into()),
         }
+    }
+}
+
+/// What an answer says, with what to type where a call waits: in a line of its own, or from elsewhere.
+fn how_to_decide(answer: &Answer) -> Option<String> {
+    let (request, session) = (answer.request.as_ref()?, answer.session.as_ref()?);
+    let (words, sentence) = apart(&answer.said);
+    let gap = if words.is_empty() { "" } else { "\n\n" };
+    let sentence =
+        sentence.map_or_else(|| format!("waiting for your approval (request {request})"), str::to_owned);
+    Some(format!(
+        "{words}{gap}{sentence}. Type /approve {request} or /decline {request} <why>, or run `switchboard continue {session} --approve` or `--decline <why>`."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiting_call_is_told_once_with_what_to_type() {
+        let mut answer = Answer {
+            session: Some("37702955dda47c36".into()),
+            said: "I will.\n\nwaiting for your approval: shell {} (a program; request 12)".into(),
+            ..Answer::default()
+        };
+        assert_eq!(how_to_decide(&answer), None);
+        answer.request = Some("12".into());
+        let told = how_to_decide(&answer).expect("it waits");
+        assert!(told.starts_with(
+            "I will.\n\nwaiting for your approval: shell {} (a program; request 12). Type /approve 12"
+        ));
+        assert!(
+            told.ends_with("`switchboard continue 37702955dda47c36 --approve` or `--decline <why>`."),
+            "{told}"
+        );
+        answer.said = "Somebody must decide.".into();
+        assert!(
+            how_to_decide(&answer)
+                .expect("it waits")
+                .contains("decide.\n\nwaiting for your approval (request 12). Type")
+        );
     }
 }

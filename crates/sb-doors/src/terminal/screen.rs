@@ -31,13 +31,9 @@ impl<W: Write> Screen<W> {
         self.write(text)
     }
 
-    /// What a tool does now.
+    /// What a tool does now. That it waits is asked in place, after the answer's words.
     pub fn tool(&mut self, name: &str, state: &str) -> io::Result<()> {
-        match state {
-            "running" => self.line(&format!("· {name}")),
-            "waiting" => self.line(&format!("· {name} waits for you")),
-            _ => Ok(()),
-        }
+        if state == "running" { self.line(&format!("· {name}")) } else { Ok(()) }
     }
 
     /// The answer is whole: whatever of it was not shown yet.
@@ -79,7 +75,8 @@ impl<W: Write> Screen<W> {
 }
 
 fn described(file: &SharedFile) -> String {
-    format!("[file {}, {}, {} bytes]", file.name, file.media_type, file.size)
+    let bytes = if file.size == 1 { "byte" } else { "bytes" };
+    format!("[file {}, {}, {} {bytes}]", file.name, file.media_type, file.size)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::approval::{Choice, QUESTION, Waiting, choice};
+use super::approval::{Choice, QUESTION, Waiting, apart, choice};
 use super::screen::Screen;
 use super::{Person, Typed};
 use crate::local::client::{Desk, DeskError, DeskErrorKind, Replies, ReplyStep, To};
@@ -122,8 +122,12 @@ impl<P: Person, W: Write> Talk<P, W> {
                     self.may_wait |= state == "waiting";
                     self.screen.tool(&name, &state)?;
                 }
-                Ok(Some(ReplyStep::Done(answer))) => {
+                Ok(Some(ReplyStep::Done(mut answer))) => {
                     self.may_wait |= answer.waits();
+                    if answer.waits() {
+                        // It is asked in place, right after.
+                        answer.said = apart(&answer.said).0.to_owned();
+                    }
                     self.screen.finish(&answer)?;
                     self.session = answer.session.or(self.session.take());
                 }

@@ -68,7 +68,7 @@ pub enum Command {
         #[command(subcommand)]
         command: ProfileCommand,
     },
-    /// Copy the whole home into a new file, while it is in use
+    /// Copy the home into a new file, while it is in use: all but workspaces and machine.key
     #[command(after_help = BACKUP)]
     Backup {
         /// The file to make; files that were sent and shared go beside it, into FILE.blobs
@@ -194,5 +194,9 @@ Examples:
   switchboard completions fish > ~/.config/fish/completions/switchboard.fish";
 
 const BACKUP: &str = "\
-To go back to it: make a folder with the file as switchboard.db and FILE.blobs as blobs, and name it in
-SWITCHBOARD_HOME. The home's machine.key is not copied: keep it elsewhere, or set API keys again.";
+In it are messages, sessions, profiles, tokens, sealed keys, and the files that were sent and shared. Not in
+it are workspaces, which are ordinary folders (those under <home>/workspaces too), and the home's
+machine.key: keep copies of both elsewhere.
+
+To go back to it: make a folder with the file as switchboard.db, FILE.blobs as blobs, and your copies of
+workspaces and machine.key, and name it in SWITCHBOARD_HOME. Without machine.key, set API keys again.";

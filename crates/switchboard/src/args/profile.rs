@@ -22,7 +22,8 @@ const SET: &str = "\
 Examples:
   switchboard profile set helper --autonomy L4 --allow 'shell(git status:*)' --allow 'write_file(notes:*)'
   switchboard profile set helper --model openai:gpt-6 --model anthropic:claude-sonnet-5-5
-  switchboard profile set helper --tools all --allow ''";
+  switchboard profile set helper --tools all --allow ''
+  switchboard profile set helper --no-api-key";
 
 const TOKEN: &str = "\
 Examples:
@@ -111,6 +112,23 @@ pub struct ProfileFlags {
     /// Take this profile's own API key from this variable of your environment, and keep it sealed
     #[arg(long, value_name = "NAME")]
     pub api_key_env: Option<String>,
+    /// Forget this profile's own API key; the server's environment's is used again
+    #[arg(long, conflicts_with_all = ["api_key_env", "api_key_stdin"])]
+    pub no_api_key: bool,
+}
+
+impl ProfileFlags {
+    /// Whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        let Self { models, base_url, instructions, workspace, tools, autonomy, allowed, deadline, .. } = self;
+        let keys = self.api_key_stdin || self.no_api_key || self.api_key_env.is_some();
+        models.is_empty()
+            && allowed.is_empty()
+            && [base_url, instructions, tools, autonomy].into_iter().all(Option::is_none)
+            && workspace.is_none()
+            && deadline.is_none()
+            && !keys
+    }
 }
 
 /// `profile token …`.

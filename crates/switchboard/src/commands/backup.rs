@@ -19,5 +19,7 @@ pub async fn run(file: &Path, json: bool, desk: &Desk) -> Result<()> {
         return output::json(&made);
     }
     output::line(&format!("Copied the home into {0} (sent and shared files: {0}.blobs).", made.to))?;
-    output::line("Not in it is machine.key, which opens the sealed API keys: keep a copy of it elsewhere.")
+    output::line(
+        "Not in it are workspaces, and machine.key, which opens the sealed API keys: keep copies of both elsewhere.",
+    )
 }

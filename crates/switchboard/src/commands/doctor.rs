@@ -9,14 +9,17 @@ use sb_doors::local::client::Desk;
 use sb_doors::local::wire::{Doctor, ServerInfo};
 use sb_engine::Agents;
 use sb_engine::model::{ModelRef, Profile};
-use sb_engine::store::secret_name;
+use sb_engine::store::{Counts, secret_name};
 use serde::Serialize;
 
+use super::profile::key_remedy;
 use crate::args::server::Survives;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::{opening, output, reach};
+
+mod silent;
 
 /// What was found.
 #[derive(Serialize)]
@@ -39,13 +42,13 @@ pub async fn run(home: &Home, environment: &Environment, json: bool) -> Result<E
         notes: Vec::new(),
     };
     if let Err(why) = Settings::find(Default::default(), environment, &home.settings()) {
-        report.problems.push(why.to_string());
+        report.problems.push(output::sentence(&why.to_string()));
     }
     if home.exists() {
         match reach::server(home).await {
             Ok(Some(server)) => through(home, environment, server, &mut report).await?,
             Ok(None) => alone(home, environment, &mut report).await,
-            Err(why) => report.problems.push(why.to_string()),
+            Err(why) => report.problems.push(output::sentence(&why.to_string())),
         }
     } else {
         report.notes.push("There is no home there yet; `switchboard up` makes it.".to_owned());
@@ -65,13 +68,18 @@ async fn through(
     let Doctor { problems, notes } = desk.doctor().await?;
     report.problems.extend(problems);
     report.notes.extend(notes);
-    for info in desk.profiles().await? {
+    let profiles = desk.profiles().await?;
+    for info in &profiles {
+        if info.key_is_sealed {
+            report.problems.push(sealed(&info.profile));
+        }
         // The server's environment may hold what this one does not, so it is only worth knowing.
         report.notes.extend(
             missing_keys(&info.profile, info.has_key, environment)
                 .map(|why| format!("{why} In this environment, that is; the server has its own.")),
         );
     }
+    report.notes.extend(silent::addresses(profiles.iter().map(|info| &info.profile)).await);
     report.server = Some(server);
     Ok(())
 }
@@ -80,7 +88,7 @@ async fn through(
 async fn alone(home: &Home, environment: &Environment, report: &mut Report) {
     let store = match opening::store(home, Survives::Power).await {
         Ok(store) => store,
-        Err(why) => return report.problems.push(why.to_string()),
+        Err(why) => return report.problems.push(output::sentence(&why.to_string())),
     };
     let looked = async {
         let mut found = store.check().await?;
@@ -93,27 +101,43 @@ async fn alone(home: &Home, environment: &Environment, report: &mut Report) {
             let own = store.secret(&secret_name(&profile.name, "api_key")).await;
             let has_key = match own {
                 Ok(key) => key.is_some(),
-                Err(why) => {
-                    found.push(format!("The key of profile {} cannot be opened: {why}.", profile.name));
+                Err(_) => {
+                    found.push(sealed(profile));
                     continue;
                 }
             };
             found.extend(missing_keys(profile, has_key, environment));
         }
-        anyhow::Ok((found, profiles.len(), store.counts().await?))
+        let silent = silent::addresses(profiles.iter()).await;
+        anyhow::Ok((found, silent, profiles.len(), store.counts().await?))
     };
     match looked.await {
-        Ok((found, profiles, counts)) => {
+        Ok((found, silent, profiles, counts)) => {
             report.problems.extend(found);
-            report.notes.push(format!(
-                "{profiles} profiles, {} conversations, {} sessions; {} messages wait for an answer.",
-                counts.conversations, counts.sessions, counts.unfinished
-            ));
+            report.notes.push(standing(profiles, &counts));
+            report.notes.extend(silent);
         }
-        Err(why) => report.problems.push(why.to_string()),
+        Err(why) => report.problems.push(output::sentence(&why.to_string())),
     }
     // Nothing was changed, so there is nothing to lose.
     drop(store.close().await);
+}
+
+fn standing(profiles: usize, counts: &Counts) -> String {
+    let many = |number: u64, what| output::counted(number, what);
+    format!(
+        "{}, {}, {}; {} {} for an answer.",
+        many(u64::try_from(profiles).unwrap_or(u64::MAX), "profile"),
+        many(counts.conversations, "conversation"),
+        many(counts.sessions, "session"),
+        many(counts.unfinished, "message"),
+        if counts.unfinished == 1 { "waits" } else { "wait" }
+    )
+}
+
+/// The problem of a profile whose own key does not open.
+fn sealed(profile: &Profile) -> String {
+    format!("The API key of profile {0} cannot be opened: {1}.", profile.name, key_remedy(&profile.name))
 }
 
 /// A sentence for every model of a profile that has no key where one is needed.

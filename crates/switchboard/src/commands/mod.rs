@@ -37,11 +37,11 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Up(flags) => server::run(&home(cli.home)?, &environment, flags, true).await?,
         Command::Serve(flags) => server::run(&home(cli.home)?, &environment, flags, false).await?,
         Command::Doctor { json } => {
-            logs::begin(LogForm::Text, logs::COMMAND);
+            logs::begin(LogForm::Text, logs::COMMAND, &environment);
             return doctor::run(&home(cli.home)?, &environment, json).await;
         }
         command => {
-            logs::begin(LogForm::Text, logs::COMMAND);
+            logs::begin(LogForm::Text, logs::COMMAND, &environment);
             return at_the_desk(command, &home(cli.home)?, &environment).await;
         }
     }
@@ -63,7 +63,7 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<()> 
         Command::Trace(args) => trace::run(args, desk).await,
         Command::Continue(args) => session::go_on(args, desk).await,
         Command::Session { command } => session::run(command, desk).await,
-        Command::Profile { command } => profile::run(command, desk).await,
+        Command::Profile { command } => profile::run(command, home, desk).await,
         Command::Backup { file, json } => backup::run(&file, json, desk).await,
         Command::Up(_)
         | Command::Serve(_)

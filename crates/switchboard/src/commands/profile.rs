@@ -11,11 +11,12 @@ use sb_engine::model::{Level, ModelRef, Profile, ProfileName, Rule, ToolSet};
 
 use super::token;
 use crate::args::profile::{ProfileCommand, ProfileFlags};
+use crate::home::{Home, shown};
 use crate::usage::usage;
 use crate::{environment, output};
 
 /// Runs a command about profiles.
-pub async fn run(command: ProfileCommand, desk: &Desk) -> Result<()> {
+pub async fn run(command: ProfileCommand, home: &Home, desk: &Desk) -> Result<()> {
     match command {
         ProfileCommand::Add { name, flags, json } => {
             let mut profile = Profile::gone(ProfileName(name));
@@ -25,12 +26,17 @@ pub async fn run(command: ProfileCommand, desk: &Desk) -> Result<()> {
                     "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.",
                 ));
             }
-            let made = put(profile, &flags, true, desk).await?;
+            let made = put(profile, &flags, true, home, desk).await?;
             told(&made, "Added", json)
         }
         ProfileCommand::Set { name, flags, json } => {
+            if flags.is_empty() {
+                return Err(usage(
+                    "There is nothing to change: name at least one flag, such as --model or --autonomy. `switchboard profile set --help` lists them.",
+                ));
+            }
             let profile = desk.profile(&name).await?.profile;
-            let made = put(profile, &flags, false, desk).await?;
+            let made = put(profile, &flags, false, home, desk).await?;
             told(&made, "Changed", json)
         }
         ProfileCommand::List { json } => list(desk.profiles().await?, json),
@@ -46,14 +52,35 @@ pub async fn run(command: ProfileCommand, desk: &Desk) -> Result<()> {
     }
 }
 
-async fn put(mut profile: Profile, flags: &ProfileFlags, new: bool, desk: &Desk) -> Result<ProfileInfo> {
-    apply(&mut profile, flags)?;
-    let api_key = api_key(flags)?;
-    Ok(desk.put_profile(&PutProfile { profile, api_key, new }).await?)
+async fn put(
+    mut profile: Profile,
+    flags: &ProfileFlags,
+    new: bool,
+    home: &Home,
+    desk: &Desk,
+) -> Result<ProfileInfo> {
+    apply(&mut profile, flags, home)?;
+    if flags.api_key_stdin || flags.api_key_env.is_some() {
+        takes_a_key(&profile)?;
+    }
+    let (api_key, no_api_key) = (api_key(flags)?, flags.no_api_key);
+    Ok(desk.put_profile(&PutProfile { profile, api_key, no_api_key, new }).await?)
+}
+
+/// Refuses a key that would not be used: one is for the provider of the first model.
+fn takes_a_key(profile: &Profile) -> Result<()> {
+    let first = profile.models.first();
+    let provider = first.and_then(|m| sb_loop::providers().iter().find(|p| p.name == m.provider));
+    match (first, provider) {
+        (Some(model), Some(provider)) if provider.key_env.is_none() => Err(usage(format!(
+            "{model} needs no API key, so this one would not be used: leave --api-key-stdin or --api-key-env out, or put another model first with --model."
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Changes what the flags give, and nothing else.
-fn apply(profile: &mut Profile, flags: &ProfileFlags) -> Result<()> {
+fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()> {
     if !flags.models.is_empty() {
         profile.models = flags.models.iter().map(|m| model(m)).collect::<Result<_>>()?;
     }
@@ -64,7 +91,7 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags) -> Result<()> {
         profile.instructions = instructions(text)?;
     }
     if let Some(folder) = &flags.workspace {
-        profile.workspace = workspace(folder)?;
+        profile.workspace = workspace(folder, home)?;
     }
     if let Some(tools) = &flags.tools {
         profile.tools = tool_set(tools);
@@ -100,13 +127,15 @@ fn instructions(text: &str) -> Result<String> {
         .map_err(|why| anyhow!("The instructions in {file} cannot be read: {why}."))
 }
 
-fn workspace(folder: &Path) -> Result<Option<String>> {
+/// As it is kept: whole, and marked if it goes with the home.
+fn workspace(folder: &Path, home: &Home) -> Result<Option<String>> {
     if folder.as_os_str().is_empty() {
         return Ok(None);
     }
     let whole = std::path::absolute(folder)
         .map_err(|why| usage(format!("{} cannot be a folder: {why}.", folder.display())))?;
-    whole.to_str().map(|path| Some(path.to_owned())).ok_or_else(|| usage("A workspace's path must be text."))
+    let kept = home.kept(&whole);
+    kept.to_str().map(|path| Some(path.to_owned())).ok_or_else(|| usage("A workspace's path must be text."))
 }
 
 fn tool_set(text: &str) -> ToolSet {
@@ -152,12 +181,17 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
         profile.profile.name,
         models(&profile.profile),
         profile.profile.autonomy,
-        if profile.available_tools.is_empty() {
-            "without tools".to_owned()
-        } else {
-            format!("with {}", profile.available_tools.join(", "))
-        }
+        tools(profile)
     ))
+}
+
+/// The tools it gives its agent; if none for want of a folder, how to give it one.
+fn tools(profile: &ProfileInfo) -> String {
+    match (profile.available_tools.as_slice(), &profile.profile.workspace) {
+        ([], None) => "without tools (give it a folder: --workspace DIR)".to_owned(),
+        ([], Some(_)) => "without tools".to_owned(),
+        (tools, _) => format!("with {}", tools.join(", ")),
+    }
 }
 
 fn models(profile: &Profile) -> String {
@@ -178,7 +212,7 @@ fn list(profiles: Vec<ProfileInfo>, json: bool) -> Result<()> {
             p.profile.name.0,
             p.profile.autonomy.to_string(),
             models,
-            p.profile.workspace.unwrap_or_default(),
+            p.profile.workspace.as_deref().map(shown).unwrap_or_default(),
         ]
     }));
     output::table(&rows)
@@ -193,13 +227,16 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ("base address", profile.base_url.clone().unwrap_or_else(|| "the provider's".to_owned())),
         (
             "API key",
-            if info.has_key { "its own, sealed" } else { "the server's environment's, if it needs one" }
-                .to_owned(),
+            match (info.has_key, info.key_is_sealed) {
+                (_, true) => format!("its own, which cannot be opened: {}", key_remedy(&profile.name)),
+                (true, false) => "its own, sealed".to_owned(),
+                (false, false) => "the server's environment's, if it needs one".to_owned(),
+            },
         ),
         ("autonomy", profile.autonomy.to_string()),
         ("tools", info.available_tools.join(", ")),
         ("allowed unasked", allowed.join(", ")),
-        ("workspace", profile.workspace.clone().unwrap_or_else(|| "none".to_owned())),
+        ("workspace", profile.workspace.as_deref().map_or_else(|| "none".to_owned(), shown)),
         ("deadline", format!("{} s", profile.deadline_s)),
         ("instructions", profile.instructions.clone()),
     ];
@@ -207,9 +244,20 @@ fn show(info: &ProfileInfo) -> Result<()> {
     output::foreign(&shown.map(|(name, value)| format!("{name:16} {value}")).collect::<Vec<_>>().join("\n"))
 }
 
+/// What to do about a key that was sealed with another machine.key.
+pub fn key_remedy(profile: &ProfileName) -> String {
+    format!(
+        "bring the machine.key it was sealed with into this home, or set the key again with `switchboard profile set {profile} --api-key-stdin`"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn home() -> Home {
+        Home { folder: "/nowhere/home".into(), usual: false }
+    }
 
     #[test]
     fn only_what_is_given_changes() {
@@ -222,14 +270,31 @@ mod tests {
             allowed: vec!["shell(git status:*)".into()],
             ..ProfileFlags::default()
         };
-        apply(&mut profile, &flags).expect("well formed");
+        apply(&mut profile, &flags, &home()).expect("well formed");
         assert_eq!((profile.autonomy, profile.instructions.as_str()), (Level::L4, "Be kind."));
         assert_eq!(profile.tools, ToolSet::Only(vec!["read_file".into(), "shell".into()]));
         assert_eq!((profile.models.len(), profile.allowed.len(), profile.workspace.clone()), (1, 1, None));
         let back =
             ProfileFlags { allowed: vec![String::new()], tools: Some("all".into()), ..Default::default() };
-        apply(&mut profile, &back).expect("well formed");
+        apply(&mut profile, &back, &home()).expect("well formed");
         assert_eq!((profile.allowed.len(), profile.tools), (0, ToolSet::All));
+    }
+
+    #[test]
+    fn a_workspace_of_the_homes_own_is_kept_marked_and_a_key_nobody_needs_is_refused() {
+        let mut profile = Profile::gone("p".into());
+        let flags = ProfileFlags {
+            models: vec!["scripted".into()],
+            workspace: Some("/nowhere/home/workspaces/p".into()),
+            ..ProfileFlags::default()
+        };
+        assert!(!flags.is_empty() && ProfileFlags::default().is_empty());
+        apply(&mut profile, &flags, &home()).expect("well formed");
+        assert_eq!(profile.workspace.as_deref(), Some("/nowhere/home/./workspaces/p"));
+        let said = takes_a_key(&profile).expect_err("refused").to_string();
+        assert!(said.contains("scripted needs no API key"), "{said}");
+        profile.models.insert(0, "openai:m".parse().expect("a model"));
+        takes_a_key(&profile).expect("taken");
     }
 
     #[test]
@@ -237,7 +302,7 @@ mod tests {
         let flags = |change: fn(&mut ProfileFlags)| {
             let mut flags = ProfileFlags::default();
             change(&mut flags);
-            apply(&mut Profile::gone("p".into()), &flags).expect_err("refused").to_string()
+            apply(&mut Profile::gone("p".into()), &flags, &home()).expect_err("refused").to_string()
         };
         assert!(flags(|f| f.autonomy = Some("L9".into())).contains("L1 to L6"));
         assert!(flags(|f| f.models = vec!["nobody:x".into()]).contains("anthropic"));

@@ -1,8 +1,9 @@
 //! `session list`, and `continue`: what was talked about, and going on with it.
 
 use anyhow::Result;
-use sb_doors::local::client::{Desk, To};
+use sb_doors::local::client::{Answer, Desk, To};
 use sb_doors::local::wire::SessionInfo;
+use sb_doors::terminal::WAITING;
 
 use crate::args::{Continue, SessionCommand};
 use crate::output;
@@ -25,16 +26,38 @@ pub async fn run(command: SessionCommand, desk: &Desk) -> Result<()> {
 }
 
 fn row(session: SessionInfo) -> Vec<String> {
+    let turns = turns(&session);
     let state = if session.current { session.state } else { "old".to_owned() };
     vec![
         session.id,
         session.profile,
-        session.conversation,
+        conversation(&session.conversation),
         state,
-        session.turns.to_string(),
+        turns,
         session.last_active,
         session.title.unwrap_or_default(),
     ]
+}
+
+/// The turns that ended, and the one at work.
+fn turns(session: &SessionInfo) -> String {
+    match (session.state.as_str(), session.turns) {
+        ("running" | "waiting", 0) => session.state.clone(),
+        ("running" | "waiting", ended) => format!("{ended} + {}", session.state),
+        (_, ended) => ended.to_string(),
+    }
+}
+
+/// A conversation as people know it, out of its id: the name they gave it, or whose it is.
+pub fn conversation(id: &str) -> String {
+    let mut parts = id.splitn(3, ':');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some("cli"), Some(_), Some(user)) => format!("terminal ({user})"),
+        (Some("http-default"), Some(_), Some("machine")) => "default (machine's token)".to_owned(),
+        (Some("http-default"), Some(_), Some(token)) => format!("default (token {token})"),
+        (Some(_), Some(_), Some(name)) => name.to_owned(),
+        _ => id.to_owned(),
+    }
 }
 
 /// Decides what a session waits on, or says something in it, and prints what comes of it.
@@ -53,11 +76,27 @@ pub async fn go_on(args: Continue, desk: &Desk) -> Result<()> {
     for line in &answer.lines {
         output::foreign(line)?;
     }
-    let said = answer.said.trim();
-    if !said.is_empty() && !answer.lines.is_empty() {
+    let rest = unsaid(&answer);
+    if rest.is_empty() {
+        return Ok(());
+    }
+    if !answer.lines.is_empty() {
         output::line("")?;
     }
-    if said.is_empty() { Ok(()) } else { output::foreign(said) }
+    output::foreign(&rest)
+}
+
+/// What an answer says beyond its lines: all of a command's, and the advice about a failure.
+fn unsaid(answer: &Answer) -> String {
+    let mut rest = answer.said.trim().to_owned();
+    for words in answer.lines.iter().filter_map(|line| line.strip_prefix("agent: ")) {
+        if let Some(at) = rest.find(words) {
+            rest.replace_range(at..at + words.len(), "");
+        }
+    }
+    let waits = |part: &&str| answer.waits() && !answer.lines.is_empty() && part.starts_with(WAITING);
+    let parts = rest.split("\n\n").map(str::trim).filter(|part| !part.is_empty() && !waits(part));
+    parts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// A session's id out of what answers carry: the id itself, or `chatcmpl-<session>-<n>`.
@@ -75,6 +114,58 @@ pub fn id(typed: &str) -> Result<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conversation_is_shown_as_people_know_it() {
+        for (id, shown) in [
+            ("http:assistant:appr", "appr"),
+            ("http:assistant:a:b", "a:b"),
+            ("http-default:assistant:17a7dd01", "default (token 17a7dd01)"),
+            ("http-default:assistant:machine", "default (machine's token)"),
+            ("cli:assistant:root", "terminal (root)"),
+            ("odd", "odd"),
+        ] {
+            assert_eq!(conversation(id), shown);
+        }
+    }
+
+    #[test]
+    fn the_turn_at_work_is_seen_beside_those_that_ended() {
+        assert_eq!(
+            (turns_of("running", 0), turns_of("running", 2)),
+            ("running".into(), "2 + running".into())
+        );
+        assert_eq!((turns_of("idle", 1), turns_of("waiting", 1)), ("1".to_owned(), "1 + waiting".to_owned()));
+    }
+
+    fn turns_of(state: &str, turns: u64) -> String {
+        super::turns(&SessionInfo {
+            id: "s".into(),
+            profile: "p".into(),
+            conversation: "c".into(),
+            title: None,
+            began: String::new(),
+            last_active: String::new(),
+            state: state.into(),
+            current: true,
+            turns,
+        })
+    }
+
+    #[test]
+    fn what_the_lines_say_is_not_said_again() {
+        let rest = |said: &str, lines: &[&str]| {
+            let lines = lines.iter().map(|l| (*l).to_owned()).collect();
+            unsaid(&Answer { said: said.to_owned(), lines, ..Answer::default() })
+        };
+        assert_eq!(rest("One.\n\nTwo.", &["agent: One.", "← gave", "agent: Two.", "session s: done"]), "");
+        assert_eq!(rest("Half.\n\n⚠️ It failed.", &["agent: Half.", "session s: failed"]), "⚠️ It failed.");
+        assert_eq!(rest("Idle.", &[]), "Idle.");
+        let said = "I will.\n\nwaiting for your approval: shell (a program; request 12)".to_owned();
+        let lines = vec!["agent: I will.".to_owned(), "session s: waiting for you".to_owned()];
+        let waiting = Answer { said, lines, request: Some("12".into()), ..Answer::default() };
+        assert_eq!(unsaid(&waiting), "");
+    }
 
     #[test]
     fn the_ids_that_answers_carry_name_their_session() {

@@ -27,9 +27,13 @@ fn page(trace: &wire::Trace) -> String {
     let title = session.title.as_ref().map_or_else(String::new, |title| format!(" \"{title}\""));
     let mut lines = vec![format!(
         "session {}{title}: profile {}, conversation {}, {}, begun {}",
-        session.id, session.profile, session.conversation, session.state, session.began
+        session.id,
+        session.profile,
+        session::conversation(&session.conversation),
+        session.state,
+        session.began
     )];
-    let mut calls = HashMap::new();
+    let mut calls = Calls::of(&trace.entries);
     for entry in &trace.entries {
         for said in told(entry, &mut calls) {
             lines.push(format!("{}  {}", time(entry.at), indented(&said)));
@@ -51,11 +55,39 @@ fn time(at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| format!("{at:.3}"))
 }
 
+/// How calls are told apart: by their tool, and by a number where a turn has several.
+#[derive(Default)]
+struct Calls {
+    names: HashMap<CallId, String>,
+    numbers: HashMap<CallId, usize>,
+}
+
+impl Calls {
+    /// Numbers the calls of every turn that has more than one.
+    fn of(entries: &[Entry]) -> Self {
+        let mut turns: HashMap<_, Vec<&CallId>> = HashMap::new();
+        for entry in entries {
+            if let Record::Answered { calls, .. } = &entry.record {
+                turns.entry(entry.turn).or_default().extend(calls.iter().map(|call| &call.id));
+            }
+        }
+        let several = turns.into_values().filter(|calls| calls.len() > 1);
+        let numbers = several.flat_map(|calls| (1..).zip(calls).map(|(n, id)| (id.clone(), n)));
+        Self { numbers: numbers.collect(), names: HashMap::new() }
+    }
+
+    /// `text` about a call, with its number before it.
+    fn numbered(&self, id: &CallId, text: &str) -> String {
+        self.numbers.get(id).map_or_else(|| text.to_owned(), |number| format!("#{number} {text}"))
+    }
+
+    fn named(&self, id: &CallId) -> String {
+        self.names.get(id).map_or_else(|| format!("call {id}"), |tool| self.numbered(id, tool))
+    }
+}
+
 /// What one entry says, a line each.
-fn told(entry: &Entry, calls: &mut HashMap<CallId, String>) -> Vec<String> {
-    let named = |calls: &HashMap<CallId, String>, id: &CallId| {
-        calls.get(id).cloned().unwrap_or_else(|| format!("call {id}"))
-    };
+fn told(entry: &Entry, calls: &mut Calls) -> Vec<String> {
     vec![match &entry.record {
         Record::Said { from, text, files, steered, .. } => {
             let how = if *steered { " says meanwhile" } else { " says" };
@@ -65,20 +97,21 @@ fn told(entry: &Entry, calls: &mut HashMap<CallId, String>) -> Vec<String> {
             return answered(text, made, (model, usage, *cut), calls);
         }
         Record::Asked { request, call, reason } => {
-            format!("asks for approval: {} ({reason}; request {})", named(calls, call), request.short())
+            format!("asks for approval: {} ({reason}; request {})", calls.named(call), request.short())
         }
         Record::Decided { request, call, by, allowed, why, always } => {
             let what = if *allowed { "approved" } else { "declined" };
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
             let always =
                 always.as_ref().map_or_else(String::new, |rule| format!("; always: {}", rules::shown(rule)));
-            format!("{what} by {}: {} (request {}){why}{always}", by.0, call.shown(), request.short())
+            let call = calls.numbered(&call.id, &call.shown());
+            format!("{what} by {}: {call} (request {}){why}{always}", by.0, request.short())
         }
-        Record::Acting { call } => format!("runs {}", named(calls, call)),
+        Record::Acting { call } => format!("runs {}", calls.named(call)),
         Record::Result { call, ok, text, files, outside } => {
             let how = if *ok { "gave" } else { "failed" };
             let whence = if *outside { " (content from outside)" } else { "" };
-            format!("{} {how}{whence}: {text}{}", named(calls, call), listed(files))
+            format!("{} {how}{whence}: {text}{}", calls.named(call), listed(files))
         }
         Record::Shared { file } => format!("shares a file{}", listed(std::slice::from_ref(file))),
         Record::Undone { turn } => format!("the exchange of turn {turn} is forgotten"),
@@ -97,23 +130,25 @@ fn answered(
     text: &str,
     made: &[Call],
     (model, usage, cut): (&str, &Usage, bool),
-    calls: &mut HashMap<CallId, String>,
+    calls: &mut Calls,
 ) -> Vec<String> {
     let cut = if cut { ", cut off" } else { "" };
-    let facts = format!("({model}, {} tokens in, {} out{cut})", usage.input, usage.output);
+    let facts = format!("({model}, {} in, {} out{cut})", output::counted(usage.input, "token"), usage.output);
     let mut lines = vec![match text.trim() {
         "" => format!("agent {facts}"),
         words => format!("agent {facts}: {words}"),
     }];
     for call in made {
-        lines.push(format!("calls {}", call.shown()));
-        calls.insert(call.id.clone(), call.tool.clone());
+        lines.push(format!("calls {}", calls.numbered(&call.id, &call.shown())));
+        calls.names.insert(call.id.clone(), call.tool.clone());
     }
     lines
 }
 
 fn listed(files: &[Attachment]) -> String {
-    files.iter().map(|f| format!(" [{}, {}, {} bytes]", f.name, f.media_type, f.size)).collect()
+    let file =
+        |f: &Attachment| format!(" [{}, {}, {}]", f.name, f.media_type, output::counted(f.size, "byte"));
+    files.iter().map(file).collect()
 }
 
 fn ending(how: EndKind) -> &'static str {

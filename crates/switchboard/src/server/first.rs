@@ -36,7 +36,7 @@ pub async fn make(
     profile.models = vec![model];
     profile.autonomy = Level::L3;
     profile.tools = ToolSet::All;
-    profile.workspace = Some(home.workspace(NAME).display().to_string());
+    profile.workspace = Some(home.workspace(NAME));
     engine.put_profile(profile, None).await?;
     let token = match environment.token {
         Some(_) => None,

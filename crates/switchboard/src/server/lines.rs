@@ -60,7 +60,14 @@ pub fn start(
         format!(" {}", profile.name)
     };
     let talk = format!("{program} talk{whom}");
-    vec![serving, about, how, curl, "Talk in the terminal:".to_owned(), talk]
+    let mut said = vec![serving, about, how, curl, "Talk in the terminal:".to_owned(), talk];
+    if profiles.len() > 1 {
+        said.push(format!(
+            "That is one of {} profiles. `{program} profile list` shows the others; talk to one with: {program} talk NAME",
+            profiles.len()
+        ));
+    }
+    said
 }
 
 /// Where a client on this machine reaches the address.

@@ -24,7 +24,7 @@ use crate::environment::Environment;
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::usage::usage;
-use crate::{door, logs, opening, output};
+use crate::{door, logs, opening, output, reach};
 
 /// Longest that everything open may take to end.
 const CLOSING: Duration = Duration::from_millis(4500);
@@ -32,7 +32,7 @@ const CLOSING: Duration = Duration::from_millis(4500);
 /// Runs a server until it is told to end. `first`: in a home without a profile one is made.
 pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, first: bool) -> Result<()> {
     let settings = Settings::find(flags, environment, &home.settings())?;
-    logs::begin(settings.log, logs::SERVER);
+    logs::begin(settings.log, logs::SERVER, environment);
     if let Some(token) = &environment.token {
         http::check_machine_token(token).map_err(|why| anyhow!("{why}"))?;
     }
@@ -41,7 +41,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     let tls = tls.transpose().map_err(|why| anyhow!("{why}"))?;
     // From here on a signal ends it cleanly, whatever it is at.
     let mut signals = Signals::new()?;
-    let store = opening::store(home, settings.durability).await?;
+    let store = reach::take(home, settings.durability).await?;
     let listener = listen(settings.listen).await?;
     if settings.durability == Survives::Process {
         tracing::warn!(

@@ -129,17 +129,82 @@ async fn a_backup_is_whole_and_is_not_written_over() {
     let world = World::new();
     let _server = world.up().await;
     world.typed(&["talk"], "Remember this\n").await;
-    world.done(&["backup", "copy.db"]).await;
+    let told = world.done(&["backup", "copy.db"]).await;
+    assert!(told.contains("Not in it are workspaces, and machine.key"), "{told}");
     let copy = world.home().with_file_name("copy.db");
     assert!(copy.exists());
     let said = world.refused(&["backup", "copy.db"], 1).await;
-    assert!(said.contains("exists"), "{said}");
+    let expected = format!(
+        "switchboard: No backup was made: {} exists already; name another file.\n",
+        copy.canonicalize().expect("a file").display()
+    );
+    assert_eq!(said, expected);
+    let said = world.refused(&["backup", "/nonexistent/x"], 1).await;
+    assert_eq!(
+        said,
+        "switchboard: No backup was made: the folder /nonexistent does not exist; make it, or name another.\n"
+    );
     let restored = World::new();
     std::fs::create_dir_all(restored.home()).expect("a home");
     std::fs::copy(copy, restored.home().join("switchboard.db")).expect("copied");
     let sessions = restored.json(&["session", "list", "--json"]).await;
     let trace = restored.done(&["trace", sessions[0]["id"].as_str().expect("an id")]).await;
     assert!(trace.contains("Remember this"), "{trace}");
+    // Its agent works in the workspace of the home that it is in now.
+    let shown = restored.done(&["profile", "show", "assistant"]).await;
+    let own = restored.home().join("workspaces/assistant");
+    assert!(shown.contains(&own.display().to_string()) && own.is_dir(), "{shown}");
+    restored.typed(&["talk"], "!tool write_file {\"path\": \"a.txt\", \"content\": \"b\"}\n/approve\n").await;
+    assert!(own.join("a.txt").exists());
+    assert!(!world.home().join("workspaces/assistant/a.txt").exists());
+}
+
+#[tokio::test]
+async fn a_key_whose_machine_key_is_gone_can_be_seen_and_set_again() {
+    let world = World::new();
+    let add = ["profile", "add", "p", "--model", "openai:m", "--api-key-stdin"];
+    assert_eq!(world.typed(&add, "sk-one-0123456789").await.code, Some(0));
+    std::fs::remove_file(world.home().join("machine.key")).expect("it was made");
+    let serves = |held: bool, doctor: &crate::world::Ran| {
+        assert_eq!(doctor.code, Some(1), "{held} {doctor:?}");
+        assert!(
+            doctor.out.contains("machine.key") && doctor.out.contains("profile set p --api-key-stdin"),
+            "{doctor:?}"
+        );
+        assert!(!doctor.out.contains("switchboard doctor"), "{doctor:?}");
+    };
+    serves(false, &world.run(&["doctor"]).await);
+    {
+        let _server = world.up().await;
+        serves(true, &world.run(&["doctor"]).await);
+        assert!(world.done(&["profile", "show", "p"]).await.contains("cannot be opened"));
+        let set = ["profile", "set", "p", "--api-key-stdin"];
+        assert_eq!(world.typed(&set, "sk-two-0123456789").await.code, Some(0));
+        assert_eq!(world.run(&["doctor"]).await.code, Some(0));
+    }
+}
+
+#[tokio::test]
+async fn a_profiles_own_key_is_taken_back_and_none_is_kept_that_would_not_be_used() {
+    let world = World::new();
+    let add = ["profile", "add", "p", "--model", "openai:m", "--api-key-stdin"];
+    assert_eq!(world.typed(&add, "sk-one-0123456789").await.code, Some(0));
+    let changed = world.json(&["profile", "set", "p", "--no-api-key", "--json"]).await;
+    assert_eq!(changed["has_key"], false, "{changed}");
+    let said = world.refused(&["profile", "set", "p"], 2).await;
+    assert!(said.contains("nothing to change"), "{said}");
+    for args in [
+        &["profile", "add", "q", "--model", "scripted", "--api-key-stdin"][..],
+        &["profile", "set", "p", "--model", "scripted", "--api-key-env", "PATH"][..],
+    ] {
+        let said = world.refused(args, 2).await;
+        assert!(said.contains("scripted needs no API key"), "{said}");
+    }
+    let added = world.done(&["profile", "add", "r", "--model", "scripted"]).await;
+    assert!(added.contains("without tools (give it a folder: --workspace DIR)"), "{added}");
+    let said = world.refused(&["session", "list", "--profile", "nobody"], 1).await;
+    assert!(said.contains("There is no profile nobody"), "{said}");
+    assert!(world.done(&["session", "list", "--profile", "r"]).await.contains("no session yet"));
 }
 
 #[tokio::test]
@@ -160,7 +225,26 @@ async fn doctor_tells_a_healthy_home_from_one_that_is_not() {
     .expect("a file");
     let found = broken.run(&["doctor"]).await;
     assert_eq!(found.code, Some(1), "{found:?}");
-    assert!(found.out.contains("Problem: "), "{found:?}");
+    assert!(found.out.contains("Problem: Opening the home "), "{found:?}");
+}
+
+#[tokio::test]
+async fn doctor_notes_an_address_that_does_not_answer() {
+    let world = World::new();
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr()).expect("a port");
+    let silent = format!("http://{free}/v1");
+    world.done(&["profile", "add", "p", "--model", "openai:m", "--base-url", &silent]).await;
+    let server = world.up().await;
+    let answering = format!("{}/v1", server.url());
+    world.done(&["profile", "add", "q", "--model", "openai:m", "--base-url", &answering]).await;
+    let doctor = world.run(&["doctor"]).await;
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+    assert!(
+        doctor.out.contains(&format!("Note: The address of profile p does not answer ({free})")),
+        "{doctor:?}"
+    );
+    assert!(!doctor.out.contains("profile q"), "{doctor:?}");
 }
 
 #[tokio::test]

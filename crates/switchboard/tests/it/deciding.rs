@@ -54,6 +54,9 @@ async fn a_call_is_declined_with_a_reason_and_the_talk_goes_on_without_a_server(
     let session = waiting_session(&world).await;
     let decided = world.done(&["continue", &session, "--decline", "not today"]).await;
     assert!(decided.contains("declined by cli:") && decided.contains("not today"), "{decided}");
+    // What the agent said stands in the lines, once.
+    assert!(decided.contains("agent: "), "{decided}");
+    assert_eq!(decided.lines().last(), Some(format!("session {session}: done").as_str()), "{decided}");
     let more = world.done(&["continue", &session, "And now?"]).await;
     assert!(more.contains("You said: \"And now?\""), "{more}");
     let answer = world.json(&["continue", &session, "And as JSON?", "--json"]).await;
@@ -61,4 +64,26 @@ async fn a_call_is_declined_with_a_reason_and_the_talk_goes_on_without_a_server(
         (answer["session"].as_str(), answer["state"].as_str()),
         (Some(session.as_str()), Some("done"))
     );
+}
+
+#[tokio::test]
+async fn a_trace_names_the_conversation_as_people_do_and_numbers_calls_of_one_turn() {
+    let world = World::new();
+    world.done(&["profile", "add", "helper", "--model", "scripted", "--workspace", "ws"]).await;
+    world.typed(&["talk", "--conversation", "garden"], "Hello\n").await;
+    world.typed(&["talk"], "Hello\n").await;
+    let listed = world.done(&["session", "list"]).await;
+    assert!(listed.contains("  garden  ") && listed.contains("  terminal ("), "{listed}");
+    assert!(!listed.contains("http:") && !listed.contains("cli:"), "{listed}");
+    let sessions = world.json(&["session", "list", "--json"]).await;
+    let sessions = sessions.as_array().expect("a list");
+    let garden = sessions.iter().find(|s| s["conversation"] == "http:helper:garden").expect("its id is kept");
+    let id = garden["id"].as_str().expect("an id");
+    let said = "!tool list_files {\"path\": \".\"}\n!tool read_file {\"path\": \"none\"}";
+    world.done(&["continue", id, said]).await;
+    let trace = world.done(&["trace", id]).await;
+    assert!(trace.contains("conversation garden,"), "{trace}");
+    for part in ["calls #1 list_files", "calls #2 read_file", "#1 list_files gave", "#2 read_file failed"] {
+        assert!(trace.contains(part), "{part} in {trace}");
+    }
 }

@@ -72,3 +72,95 @@ async fn the_home_is_the_platforms_data_folder_if_none_is_named() {
     assert_eq!(world.done(&named).await.trim(), "[]");
     assert!(elsewhere.join("switchboard.db").exists() && !world.home().exists());
 }
+
+#[tokio::test]
+async fn a_command_goes_on_by_itself_when_the_one_that_held_the_home_ends() {
+    let world = World::new();
+    world.done(&["profile", "add", "p", "--model", "scripted"]).await;
+    let (mut first, mut second) =
+        (Piped::open(&world, &[]), Piped::open(&world, &["--conversation", "second"]));
+    assert_eq!(first.says("One").await, "You said: \"One\"");
+    assert_eq!(second.says("Two").await, "You said: \"Two\"");
+    // Between two messages.
+    first.end().await;
+    assert_eq!(second.says("Three").await, "You said: \"Three\"");
+    // While one is answered.
+    let mut third = Piped::open(&world, &["--conversation", "third"]);
+    assert_eq!(third.says("Four").await, "You said: \"Four\"");
+    third.types("!stream 30 50").await;
+    loop {
+        let sessions = world.json(&["session", "list", "--json"]).await;
+        if sessions.as_array().is_some_and(|all| all.iter().any(|s| s["state"] == "running")) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    second.end().await;
+    let answer = third.reads_until("word30").await;
+    assert!(answer.contains("word1 word2"), "{answer}");
+    third.end().await;
+    assert!(!world.home().join("socket").exists());
+}
+
+#[tokio::test]
+async fn a_home_with_a_long_path_is_reached_too() {
+    let world = World::new();
+    let long = world.home().join("long".repeat(30));
+    let home = long.to_str().expect("text");
+    let mut program = world.program();
+    program.args(["--home", home, "up", "--listen", "127.0.0.1:0"]);
+    let mut server = crate::world::Server::start(program, 6).await;
+    let found = world.json(&["--home", home, "doctor", "--json"]).await;
+    assert!(found["server"]["listen"].is_string(), "{found}");
+    let talked = world.typed(&["--home", home, "talk"], "Hi\n").await;
+    assert_eq!((talked.code, talked.out.as_str()), (Some(0), "You said: \"Hi\"\n"), "{talked:?}");
+    assert!(server.end(Signal::SIGTERM).await.success());
+    assert!(!long.join("socket").exists());
+    let alone = world.typed(&["--home", home, "talk"], "Alone\n").await;
+    assert_eq!(alone.out, "You said: \"Alone\"\n", "{alone:?}");
+}
+
+/// A talk over a pipe that stays open.
+struct Piped {
+    child: tokio::process::Child,
+    input: Option<tokio::process::ChildStdin>,
+    output: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
+}
+
+impl Piped {
+    fn open(world: &World, args: &[&str]) -> Self {
+        let mut talk = world.program();
+        talk.arg("talk").args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = talk.spawn().expect("it starts");
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("an output")).lines();
+        Self { child, input, output }
+    }
+
+    async fn types(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("it is open");
+        input.write_all(format!("{line}\n").as_bytes()).await.expect("taken");
+    }
+
+    /// Says a line, and gives the first line of what comes back.
+    async fn says(&mut self, line: &str) -> String {
+        self.types(line).await;
+        let answer = tokio::time::timeout(Duration::from_secs(20), self.output.next_line());
+        answer.await.expect("an answer").expect("text").expect("a line")
+    }
+
+    async fn reads_until(&mut self, word: &str) -> String {
+        let mut read = String::new();
+        while !read.contains(word) {
+            let line = tokio::time::timeout(Duration::from_secs(20), self.output.next_line());
+            read += &line.await.expect("an answer").expect("text").expect("a line");
+        }
+        read
+    }
+
+    async fn end(&mut self) {
+        drop(self.input.take());
+        let ended = tokio::time::timeout(Duration::from_secs(20), self.child.wait()).await.expect("it ends");
+        assert!(ended.expect("it can be waited for").success());
+    }
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::world::{Server, World, client, run, say};
 
@@ -98,12 +99,43 @@ async fn serve_prints_its_address_and_routes_on_one_line_and_makes_no_profile() 
 #[tokio::test]
 async fn a_second_server_in_the_same_home_is_refused_and_told_what_to_do() {
     let world = World::new();
-    let _server = world.up().await;
+    let server = world.up().await;
+    let running = world.json(&["doctor", "--json"]).await;
     let said = world.refused(&["up", "--listen", "127.0.0.1:0"], 1).await;
-    assert!(
-        said.contains("another switchboard holds this home") && said.contains("SWITCHBOARD_HOME"),
-        "{said}"
-    );
+    let process = format!("process {}, on {}", running["server"]["pid"], server.url().replace("http://", ""));
+    for part in ["Another switchboard holds this home", &process, "kill ", "SWITCHBOARD_HOME"] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(said.ends_with(".\n"), "{said}");
+}
+
+#[tokio::test]
+async fn where_there_are_several_profiles_the_lines_are_for_the_usual_one_and_name_the_others() {
+    let world = World::new();
+    world.done(&["profile", "add", "ada", "--model", "scripted"]).await;
+    world.done(&["profile", "add", "assistant", "--model", "scripted"]).await;
+    let mut program = world.program();
+    program.args(["up", "--listen", "127.0.0.1:0"]);
+    let server = Server::start(program, 7).await;
+    assert!(server.line("curl ").contains("/v1/profiles/assistant/messages"), "{:?}", server.lines);
+    let last = server.line("That is one of 2 profiles.");
+    assert!(last.contains(" profile list`") && last.ends_with(" talk NAME"), "{last}");
+}
+
+#[tokio::test]
+async fn lines_of_the_log_are_json_where_that_is_asked_for() {
+    let world = World::new();
+    let mut program = world.program();
+    program.args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]);
+    program.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let mut server = program.spawn().expect("it starts");
+    let mut log = BufReader::new(server.stderr.take().expect("a log")).lines();
+    let line = tokio::time::timeout(Duration::from_secs(20), log.next_line()).await.expect("it logs");
+    let line: serde_json::Value =
+        serde_json::from_str(&line.expect("text").expect("a line")).expect("an object");
+    assert_eq!(line["level"], "INFO");
+    assert!(line["fields"]["address"].as_str().expect("an address").starts_with("127.0.0.1:"), "{line}");
+    server.kill().await.expect("it ends");
 }
 
 #[tokio::test]

@@ -66,6 +66,17 @@ async fn whom_a_talk_is_with_is_the_only_one_or_the_usual_one_or_is_asked() {
 }
 
 #[tokio::test]
+async fn over_a_pipe_a_waiting_call_is_told_once_with_what_to_type() {
+    let world = World::new();
+    let _server = world.up().await;
+    let call = "!tool write_file {\"path\": \"a.txt\", \"content\": \"b\"}\n";
+    let talked = world.typed(&["talk"], call).await;
+    assert_eq!(talked.out.lines().count(), 1, "{talked:?}");
+    assert!(talked.out.starts_with("waiting for your approval: write_file {"), "{talked:?}");
+    assert!(talked.out.contains("/approve") && talked.out.contains("switchboard continue "), "{talked:?}");
+}
+
+#[tokio::test]
 async fn at_a_terminal_approvals_are_asked_in_place() {
     let world = World::new();
     let _server = world.up().await;
@@ -74,7 +85,8 @@ async fn at_a_terminal_approvals_are_asked_in_place() {
     talk.types("!tool write_file {\"path\": \"a.txt\", \"content\": \"b\"}\r");
     let seen = talk.until("[a]lways: ").await;
     assert!(seen.contains("write_file {\"content\":\"b\",\"path\":\"a.txt\"}"), "{seen}");
-    assert!(seen.contains("a write at autonomy L3"), "{seen}");
+    assert_eq!(seen.matches("a write at autonomy L3").count(), 1, "{seen}");
+    assert!(!seen.contains("waiting for your approval") && !seen.contains("waits for you"), "{seen}");
     talk.types("perhaps\r");
     talk.until("[a]lways: ").await;
     assert!(!world.home().join("workspaces/assistant/a.txt").exists());

@@ -70,6 +70,15 @@ impl DeskError {
         }
     }
 
+    /// Whether whoever served has ended or is about to: what was sent was taken or was not.
+    pub(super) fn is_ending(&self) -> bool {
+        match &self.kind {
+            DeskErrorKind::Nobody | DeskErrorKind::Lost => true,
+            DeskErrorKind::Refused { code, .. } => code == "closing",
+            DeskErrorKind::Garbled => false,
+        }
+    }
+
     /// Whether no server answers.
     pub fn is_nobody(&self) -> bool {
         self.kind == DeskErrorKind::Nobody

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use sb_wire::sse::Decoder;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
 
 use super::{DeskError, DeskErrorKind, Result};
 
@@ -76,26 +77,58 @@ pub enum ReplyStep {
     Done(Answer),
 }
 
+/// Asks anew for the same answer.
+pub(super) type Resend =
+    Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = Result<reqwest::Response>> + Send>> + Send>;
+
 /// An answer as it is written.
 pub struct Replies {
     body: Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>,
     decoder: Decoder,
     ready: VecDeque<sb_wire::sse::Event>,
     ended: bool,
+    /// Something of the answer was given out, so it cannot begin anew.
+    seen: bool,
+    resend: Option<Resend>,
+    /// On a task of its own, so that it goes on while the person is listened to.
+    resending: Option<JoinHandle<Result<reqwest::Response>>>,
 }
 
 impl Replies {
-    pub(super) fn new(response: reqwest::Response) -> Self {
+    pub(super) fn new(response: reqwest::Response, resend: Option<Resend>) -> Self {
         Self {
             body: Box::pin(response.bytes_stream()),
             decoder: Decoder::new(LARGEST),
             ready: VecDeque::new(),
             ended: false,
+            seen: false,
+            resend,
+            resending: None,
         }
     }
 
     /// The next step; `None` after the answer. A stream that ends without one is an error. Cancel-safe.
+    /// One that ends before anything of the answer was seen is asked for anew, once.
     pub async fn next(&mut self) -> Result<Option<ReplyStep>> {
+        loop {
+            if let Some(task) = &mut self.resending {
+                let response = task.await.unwrap_or_else(|_| Err(lost()));
+                self.resending = None;
+                *self = Self::new(response?, None);
+            }
+            match (self.step().await, &mut self.resend) {
+                (Err(why), resend) if why.is_ending() && !self.seen && resend.is_some() => {
+                    self.resending = resend.take().map(|again| tokio::spawn(again()));
+                }
+                (step, _) => {
+                    self.seen |= matches!(step, Ok(Some(ReplyStep::Delta(_) | ReplyStep::Tool { .. })));
+                    return step;
+                }
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Option<ReplyStep>> {
         while !self.ended {
             if let Some(event) = self.ready.pop_front() {
                 match read(&event.name, &event.data)? {
@@ -118,15 +151,19 @@ impl Replies {
                 Some(Err(why)) => return Err(DeskError::of(&why)),
                 None => {
                     self.ended = true;
-                    return Err(DeskError::new(
-                        DeskErrorKind::Lost,
-                        "The server ended before the answer was whole. Your message is kept, and is answered when it starts again.",
-                    ));
+                    return Err(lost());
                 }
             }
         }
         Ok(None)
     }
+}
+
+fn lost() -> DeskError {
+    DeskError::new(
+        DeskErrorKind::Lost,
+        "The server ended before the answer was whole. Your message is kept, and is answered when it starts again.",
+    )
 }
 
 #[derive(Deserialize)]
