@@ -14,11 +14,13 @@ use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, Version};
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use crate::Engine;
 use crate::actors::Mail;
 use crate::kept::Kept;
 use crate::live::Live;
+use crate::meter;
 use crate::prepare;
 use crate::turn::{AtWork, FromTurn};
 
@@ -223,7 +225,9 @@ impl Actor {
             if !outcome.record.is_empty() {
                 // Fed before the commit takes the changes; if it fails, all of `now` is thrown away.
                 Kept::follow(&mut now.kept, &outcome.record);
+                let (turn_end, begun) = (meter::turn_end(&outcome.record), Instant::now());
                 now.version = self.engine.inner().store.commit(&self.id, now.version, outcome.record).await?;
+                meter::committed(begun.elapsed(), turn_end);
             }
             for effect in outcome.perform {
                 if let Some(next) = self.perform(now, effect).await? {

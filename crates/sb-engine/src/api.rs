@@ -16,6 +16,7 @@ use crate::follow::Follow;
 use crate::live::Live;
 use crate::places::Places;
 use crate::profiles::Profiles;
+use crate::tokens::Tokens;
 
 /// How long conversations may take to close.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -53,6 +54,7 @@ pub(crate) struct Inner {
     pub dice: Arc<dyn Dice>,
     pub profiles: Profiles,
     pub places: Places,
+    pub tokens: Tokens,
     pub actors: Actors,
     closing: AtomicBool,
 }
@@ -84,6 +86,7 @@ impl Engine {
             dice: parts.dice,
             profiles,
             places: Places::new(parts.parallel),
+            tokens: Tokens::default(),
             actors: Actors::default(),
             closing: AtomicBool::new(false),
         }));

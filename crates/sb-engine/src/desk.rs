@@ -77,6 +77,7 @@ impl Engine {
             return Err(EngineError::no_profile(name));
         }
         self.inner().profiles.remove(name);
+        self.inner().tokens.forget();
         self.inner().agents.changed(name).await;
         Ok(())
     }
@@ -97,7 +98,9 @@ impl Engine {
 
     /// Takes a token back.
     pub async fn remove_token(&self, profile: &ProfileName, id: &TokenId) -> Result<()> {
-        match self.store().remove_token(profile, id).await? {
+        let removed = self.store().remove_token(profile, id).await?;
+        self.inner().tokens.forget();
+        match removed {
             true => Ok(()),
             false => Err(EngineError::new(
                 EngineErrorKind::NotFound,
@@ -108,7 +111,7 @@ impl Engine {
 
     /// Whose token this is, if anybody's.
     pub async fn find_token(&self, secret: &Secret) -> Result<Option<TokenRecord>> {
-        Ok(self.store().find_token(secret).await?)
+        self.inner().tokens.find(self.store(), secret).await
     }
 
     /// Sessions, newest activity first.
@@ -171,6 +174,11 @@ impl Engine {
             }
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Conversations with messages that have no ending yet.
+    pub async fn unfinished(&self) -> Result<usize> {
+        Ok(self.store().unfinished().await?.len())
     }
 
     /// How it stands now.

@@ -13,9 +13,11 @@ mod error;
 mod follow;
 mod kept;
 mod live;
+mod meter;
 mod places;
 mod prepare;
 mod profiles;
+mod tokens;
 mod turn;
 
 pub use api::{Agents, Engine, Parts, Receipt, Submitted};

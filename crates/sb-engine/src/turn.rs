@@ -6,6 +6,9 @@ use sb_core::model::{HarnessEvent, HarnessInput, StopReason, TurnFault, TurnFaul
 use sb_harness::{Harness, TurnSpec};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::meter;
 
 /// What a turn at work brings next.
 pub(crate) enum FromTurn {
@@ -19,6 +22,7 @@ pub(crate) struct AtWork {
     tell: mpsc::UnboundedSender<HarnessInput>,
     hear: mpsc::Receiver<HarnessEvent>,
     task: JoinHandle<Result<StopReason, TurnFault>>,
+    began: Instant,
 }
 
 impl AtWork {
@@ -26,7 +30,7 @@ impl AtWork {
         let ((tell, hear), (inputs, events)) = sb_harness::channel();
         let turn = spec.turn;
         let task = tokio::spawn(async move { harness.turn(spec, inputs, events).await });
-        Self { turn, tell, hear, task }
+        Self { turn, tell, hear, task, began: Instant::now() }
     }
 
     pub fn tell(&self, input: HarnessInput) {
@@ -52,5 +56,6 @@ impl AtWork {
 impl Drop for AtWork {
     fn drop(&mut self) {
         self.task.abort();
+        meter::worked(self.began.elapsed());
     }
 }

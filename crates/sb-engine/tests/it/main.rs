@@ -6,3 +6,4 @@ mod choices;
 mod live;
 mod restart;
 mod sessions;
+mod tokens;
