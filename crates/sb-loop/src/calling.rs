@@ -81,7 +81,9 @@ impl Run<'_> {
         for (at, model) in models.iter().enumerate() {
             let mut tries = 0;
             loop {
-                let failed = match self.attempt(model, purpose).await? {
+                let attempt = self.attempt(model, purpose).await;
+                counted(model, &attempt);
+                let failed = match attempt? {
                     Ok(answer) => return Ok((model.clone(), answer)),
                     Err(failed) => failed,
                 };
@@ -208,6 +210,17 @@ impl Run<'_> {
         self.send(HarnessEvent::Usage(usage)).await?;
         Ok(usage)
     }
+}
+
+/// Counts an attempt at a model by its provider, of which there are few.
+fn counted(model: &ModelRef, attempt: &Result<Result<Answer, Failed>, Exit>) {
+    let outcome = match attempt {
+        Ok(Ok(_)) => "answered",
+        Ok(Err(_)) => "failed",
+        Err(_) => "stopped",
+    };
+    metrics::counter!("switchboard_model_calls_total", "provider" => model.provider.clone(), "outcome" => outcome)
+        .increment(1);
 }
 
 fn cut_off(model: &ModelRef, text: String, usage: Usage) -> Record {

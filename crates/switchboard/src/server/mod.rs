@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::PrometheusHandle;
 use sb_doors::http::{self, HttpDoor, Tls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -111,7 +111,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 
 /// Begins to collect metrics.
 fn metrics() -> Result<PrometheusHandle> {
-    PrometheusBuilder::new().install_recorder().map_err(|why| anyhow!("Metrics cannot be collected: {why}."))
+    let installed = http::metrics_builder().and_then(|builder| builder.install_recorder());
+    installed.map_err(|why| anyhow!("Metrics cannot be collected: {why}."))
 }
 
 /// What tells a server to end.

@@ -3,6 +3,7 @@
 mod commands;
 mod deciding;
 mod ending;
+mod metrics;
 mod reaching;
 mod soak;
 mod starting;
