@@ -22,6 +22,7 @@ mod trouble;
 mod turn;
 mod view;
 
+pub use dialect::reading::read_stream;
 pub use harness::{Keys, LoopContext, LoopHarness};
 pub use providers::{Dialect, Family, Price, Provider, check_model, providers};
 pub use tools::{ToolDef, tool_defs};

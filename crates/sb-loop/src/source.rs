@@ -7,21 +7,20 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use sb_harness::model::{Fault, FaultKind, ModelRef, ProfileName, Secret, Usage};
 use sb_harness::net::{Ask, Body, host_of, redact};
-use sb_wire::sse::Decoder;
-use serde_json::Value;
 
 use crate::answer::{Answer, Piece};
-use crate::dialect::anthropic::{self, AnthropicReader};
-use crate::dialect::openai::{self, Manner, OpenaiReader};
+use crate::dialect::openai::Manner;
+use crate::dialect::reading::Reading;
 use crate::dialect::scripted::{Failure, Scripted};
-use crate::dialect::{Question, Reader, garbled};
+use crate::dialect::{Question, anthropic, openai};
 use crate::harness::{LoopContext, Quirks};
 use crate::providers::{Dialect, Provider};
 
 /// The longest silence before and within an answer.
 const IDLE: Duration = Duration::from_secs(120);
-/// The largest single event of a stream, and the largest answer that is not streamed.
-const LARGEST: usize = 8 * 1024 * 1024;
+
+/// The most bytes of one answer on the wire; far more than any model writes at once.
+const MOST_READ: usize = 8_000_000;
 
 /// An answer on its way.
 pub(crate) enum Source {
@@ -32,12 +31,9 @@ pub(crate) enum Source {
 /// An answer on its way over the network.
 pub(crate) struct Wire {
     body: Body,
-    decoder: Decoder,
-    reader: Box<dyn Reader>,
-    pieces: std::collections::VecDeque<Piece>,
-    /// The answer comes as one document; what has come of it.
-    whole: Option<Vec<u8>>,
-    ended: bool,
+    reading: Reading,
+    /// Bytes of the answer so far.
+    read: usize,
     /// Struck out of what the other side says, should it repeat it.
     key: Option<Secret>,
 }
@@ -93,26 +89,16 @@ impl Source {
         place: &Place,
         question: &Question<'_>,
     ) -> Result<Self, Fault> {
-        let (ask, reader) = if dialect == Dialect::Anthropic {
-            (ask_anthropic(place, question), Box::<AnthropicReader>::default() as Box<dyn Reader>)
+        let ask = if dialect == Dialect::Anthropic {
+            ask_anthropic(place, question)
         } else {
             let manner =
                 Manner { own_host: place.own_host, stream_options: quirks.sends_stream_options(&place.base) };
-            (ask_openai(place, question, manner), Box::<OpenaiReader>::default() as Box<dyn Reader>)
+            ask_openai(place, question, manner)
         };
         let answer = context.http.post(ask).await?;
-        let whole = (answer.media_type == "application/json").then(Vec::new);
-        let decoder = Decoder::new(LARGEST);
-        let key = place.key.clone();
-        Ok(Source::Wire(Box::new(Wire {
-            body: answer.body,
-            decoder,
-            reader,
-            pieces: Default::default(),
-            whole,
-            ended: false,
-            key,
-        })))
+        let reading = Reading::new(dialect, answer.media_type != "application/json");
+        Ok(Source::Wire(Box::new(Wire { body: answer.body, reading, read: 0, key: place.key.clone() })))
     }
 
     /// The next piece; none once the answer is whole.
@@ -131,7 +117,7 @@ impl Source {
         match self {
             Source::Scripted(scripted) => Ok(scripted.finish()),
             Source::Wire(mut wire) => {
-                let answer = wire.reader.finish().map_err(Failure::Fault);
+                let answer = wire.reading.finish().map_err(Failure::Fault);
                 wire.release();
                 answer
             }
@@ -142,63 +128,52 @@ impl Source {
     pub fn usage(&self) -> Usage {
         match self {
             Source::Scripted(scripted) => scripted.usage(),
-            Source::Wire(wire) => wire.reader.usage(),
+            Source::Wire(wire) => wire.reading.usage(),
         }
+    }
+}
+
+/// A model that never ends its answer is cut off.
+fn too_long() -> Fault {
+    Fault {
+        kind: FaultKind::Garbled,
+        doing: "reading the model's answer".to_owned(),
+        detail: format!("its answer is longer than {} MB", MOST_READ / 1_000_000),
+        maybe_done: true,
+        status: None,
     }
 }
 
 impl Wire {
     async fn next(&mut self) -> Option<Result<Piece, Fault>> {
         loop {
-            if let Some(piece) = self.pieces.pop_front() {
-                return Some(Ok(piece));
+            if let Some(read) = self.reading.pull() {
+                return Some(read.map_err(|mut fault| {
+                    fault.detail = redact(&fault.detail, &self.key.iter().collect::<Vec<_>>());
+                    fault
+                }));
             }
-            if self.ended || self.reader.is_over() {
+            if self.reading.is_over() {
                 return None;
             }
-            let took = match self.body.next().await {
-                Some(Ok(bytes)) => self.take(&bytes),
-                Some(Err(fault)) => Err(fault),
-                None => self.end(),
-            };
-            if let Err(mut fault) = took {
-                self.ended = true;
-                fault.detail = redact(&fault.detail, &self.key.iter().collect::<Vec<_>>());
-                return Some(Err(fault));
+            match self.body.next().await {
+                Some(Ok(bytes)) => {
+                    self.read += bytes.len();
+                    match self.read > MOST_READ {
+                        true => self.reading.fail(too_long()),
+                        false => self.reading.take(&bytes),
+                    }
+                }
+                Some(Err(fault)) => self.reading.fail(fault),
+                None => self.reading.end(),
             }
         }
-    }
-
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        if let Some(whole) = &mut self.whole {
-            whole.extend_from_slice(bytes);
-            return if whole.len() > LARGEST { Err(garbled("its answer is too large")) } else { Ok(()) };
-        }
-        let pushed = self.decoder.push(bytes).map_err(|why| garbled(&why.to_string()));
-        while let Some(event) = self.decoder.pull() {
-            if !self.reader.is_over() {
-                self.pieces.extend(self.reader.take(&event)?);
-            }
-        }
-        pushed
-    }
-
-    fn end(&mut self) -> Result<(), Fault> {
-        self.ended = true;
-        if let Some(whole) = self.whole.take() {
-            let document: Value =
-                serde_json::from_slice(&whole).map_err(|_| garbled("its answer is not JSON"))?;
-            self.pieces.extend(self.reader.take_whole(&document)?);
-        } else if let Some(event) = self.decoder.finish() {
-            self.pieces.extend(self.reader.take(&event)?);
-        }
-        Ok(())
     }
 
     /// Lets a finished answer's connection be used again, by reading the little that is left of it.
     fn release(self) {
         let mut body = self.body;
-        if !self.ended {
+        if !self.reading.is_ended() {
             let rest = async move { while let Some(Ok(_)) = body.next().await {} };
             tokio::spawn(tokio::time::timeout(Duration::from_secs(1), rest));
         }

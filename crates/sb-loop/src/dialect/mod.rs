@@ -5,6 +5,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod openai;
+pub(crate) mod reading;
 pub(crate) mod scripted;
 mod stream;
 #[cfg(test)]
