@@ -2,15 +2,19 @@
 //!
 //! A source is an address, and only ever counts against itself: an address lets nobody in. Each has a
 //! bucket of tries that fills up again with time. Only a wrong token takes one; whoever has none left is
-//! refused before what it shows is looked at. Pure: the time is given. Invariant: the book never holds
-//! more than [`MOST_SOURCES`].
+//! refused before what it shows is looked up. Many can share an address, so what was right from there
+//! lately is remembered, as digests, and is let through all the same. Pure: the time is given.
+//! Invariant: neither book holds more than [`MOST_SOURCES`].
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use subtle::ConstantTimeEq;
 use tokio::time::Instant;
+
+use crate::model::Digest;
 
 /// Wrong tokens that a source may show at once.
 pub const GUESSES: u32 = 30;
@@ -18,6 +22,8 @@ pub const GUESSES: u32 = 30;
 const ONE_MORE_AFTER: Duration = Duration::from_secs(2);
 /// Sources that are remembered; beyond, the one that was wrong longest ago is forgotten.
 const MOST_SOURCES: usize = 4096;
+/// Right tokens that are remembered of one source; beyond, the one used longest ago is forgotten.
+const MOST_RIGHT: usize = 8;
 
 /// Where a connection came from, as the listener knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,20 +64,59 @@ fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
 }
 
-/// Who was wrong, and when each has all its tries again.
+/// Who was wrong, and when each has all its tries again; and what was right, and how lately.
 #[derive(Debug, Default)]
 pub(crate) struct Guesses {
     full_at: HashMap<Source, Instant>,
+    right: HashMap<Source, Right>,
+}
+
+/// What was right from one source, the latest last.
+#[derive(Debug)]
+struct Right {
+    last: Instant,
+    tokens: Vec<Digest>,
 }
 
 impl Guesses {
-    /// Whether a source may show a token now; else how long until it may.
-    pub fn may(&self, source: Source, now: Instant) -> Result<(), Duration> {
+    /// Whether a source may show this token now; else how long until it may.
+    pub fn may(&self, source: Source, token: Option<&Digest>, now: Instant) -> Result<(), Duration> {
         let Some(full_at) = self.full_at.get(&source) else { return Ok(()) };
         let missing = full_at.saturating_duration_since(now) + ONE_MORE_AFTER;
         match missing.saturating_sub(ONE_MORE_AFTER * GUESSES) {
             Duration::ZERO => Ok(()),
+            _ if token.is_some_and(|token| self.was_right(source, token)) => Ok(()),
             wait => Err(wait),
+        }
+    }
+
+    /// Compares with all that are remembered, each in constant time.
+    fn was_right(&self, source: Source, token: &Digest) -> bool {
+        let tokens = self.right.get(&source).map(|right| right.tokens.as_slice()).unwrap_or_default();
+        tokens.iter().fold(false, |found, known| found | bool::from(known.0.ct_eq(&token.0)))
+    }
+
+    /// A source was right.
+    pub fn right(&mut self, source: Source, token: Digest, now: Instant) {
+        if self.right.len() >= MOST_SOURCES
+            && !self.right.contains_key(&source)
+            && let Some(oldest) = self.right.iter().min_by_key(|(_, r)| r.last).map(|(source, _)| *source)
+        {
+            self.right.remove(&oldest);
+        }
+        let right = self.right.entry(source).or_insert(Right { last: now, tokens: Vec::new() });
+        right.last = now;
+        right.tokens.retain(|known| *known != token);
+        if right.tokens.len() >= MOST_RIGHT {
+            right.tokens.remove(0);
+        }
+        right.tokens.push(token);
+    }
+
+    /// What was right no longer is.
+    pub fn forget(&mut self, source: Source, token: &Digest) {
+        if let Some(right) = self.right.get_mut(&source) {
+            right.tokens.retain(|known| known != token);
         }
     }
 
@@ -111,16 +156,16 @@ mod tests {
     fn a_source_has_so_many_tries_and_one_more_every_two_seconds() {
         let (mut guesses, start, it) = (Guesses::default(), Instant::now(), source("192.0.2.1"));
         for _ in 0..GUESSES {
-            assert_eq!(guesses.may(it, start), Ok(()));
+            assert_eq!(guesses.may(it, None, start), Ok(()));
             guesses.wrong(it, start);
         }
-        assert_eq!(guesses.may(it, start), Err(ONE_MORE_AFTER));
-        assert_eq!(guesses.may(it, second(start, 1)), Err(Duration::from_secs(1)));
-        assert_eq!(guesses.may(source("192.0.2.2"), start), Ok(()));
-        assert_eq!(guesses.may(it, second(start, 2)), Ok(()));
+        assert_eq!(guesses.may(it, None, start), Err(ONE_MORE_AFTER));
+        assert_eq!(guesses.may(it, None, second(start, 1)), Err(Duration::from_secs(1)));
+        assert_eq!(guesses.may(source("192.0.2.2"), None, start), Ok(()));
+        assert_eq!(guesses.may(it, None, second(start, 2)), Ok(()));
         guesses.wrong(it, second(start, 2));
-        assert!(guesses.may(it, second(start, 3)).is_err());
-        assert_eq!(guesses.may(it, second(start, 62)), Ok(()));
+        assert!(guesses.may(it, None, second(start, 3)).is_err());
+        assert_eq!(guesses.may(it, None, second(start, 62)), Ok(()));
     }
 
     #[test]
@@ -163,8 +208,32 @@ mod tests {
             guesses.wrong(Source::V4((0x0a00_0000 + n).to_be_bytes()), start);
             assert!(guesses.full_at.len() <= MOST_SOURCES);
         }
-        assert!(guesses.may(worst, start).is_err(), "who guessed most is kept longest");
+        assert!(guesses.may(worst, None, start).is_err(), "who guessed most is kept longest");
         guesses.wrong(source("192.0.2.2"), second(start, 1000));
         assert_eq!(guesses.full_at.len(), 1, "who has all tries again is forgotten");
+    }
+
+    #[test]
+    fn what_was_right_lately_is_let_through_while_its_source_guesses() {
+        let (mut guesses, start, it) = (Guesses::default(), Instant::now(), source("192.0.2.1"));
+        let token = |n: u8| Digest([n; 32]);
+        for n in 0..10 {
+            guesses.right(it, token(n), start);
+        }
+        guesses.right(it, token(3), start);
+        for _ in 0..GUESSES {
+            guesses.wrong(it, start);
+        }
+        let passes = |guesses: &Guesses, n| guesses.may(it, Some(&token(n)), start).is_ok();
+        let passing: Vec<u8> = (0..20).filter(|n| passes(&guesses, *n)).collect();
+        assert_eq!(passing, [2, 3, 4, 5, 6, 7, 8, 9], "so many, the latest");
+        guesses.forget(it, &token(3));
+        assert!(!passes(&guesses, 3) && passes(&guesses, 4));
+        for n in 0..10_000_u32 {
+            let later = second(start, 1 + u64::from(n));
+            guesses.right(Source::V4((0x0a00_0000 + n).to_be_bytes()), token(1), later);
+        }
+        assert_eq!(guesses.right.len(), MOST_SOURCES);
+        assert!(!passes(&guesses, 4), "who was right longest ago is forgotten");
     }
 }

@@ -1,7 +1,7 @@
 //! Who asks: the bearer token of a request, judged by its headers alone, before any of its body is read.
 //!
 //! What a token may do comes only from what is stored about it, never from the request. Tokens are
-//! compared as digests, in constant time. Guessing is limited before a token is looked at.
+//! compared as digests, in constant time. Guessing is limited before a token is looked up.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -100,25 +100,81 @@ pub(crate) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let source = match unless_guessing(&gate, &request) {
-        Ok(source) => source,
+    let asking = match Asking::unless_guessing(&gate, &request) {
+        Ok(asking) => asking,
         Err(wait) => return guessed_too_often(wait),
     };
-    match identify(&gate, request.headers()).await {
+    match asking.identify(&gate).await {
         Ok(who) => {
             request.extensions_mut().insert(who);
             next.run(request).await
         }
-        Err(why) => refused(&gate, source, why),
+        Err(why) => why.into_response(),
     }
 }
 
-/// Where a request comes from, unless that was wrong too often; then how long it must wait.
-fn unless_guessing(gate: &Gate, request: &Request) -> std::result::Result<Source, Duration> {
-    let peer = request.extensions().get::<Peer>().copied();
-    let source = Source::find(peer, request.headers(), gate.behind_proxy);
-    let guesses = gate.guesses.lock().unwrap_or_else(PoisonError::into_inner);
-    guesses.may(source, Instant::now()).map(|()| source)
+/// Lets only the machine's token through.
+pub(crate) async fn machine_only(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let asking = match Asking::unless_guessing(&gate, &request) {
+        Ok(asking) => asking,
+        Err(wait) => return guessed_too_often(wait),
+    };
+    match asking.identify(&gate).await {
+        Ok(who) if who.reach == Reach::All => next.run(request).await,
+        Err(why) if why.code != Code::BadToken => why.into_response(),
+        // A known token that does not reach this is told the same, but is no guess.
+        Ok(_) | Err(_) => {
+            HttpError::new(Code::BadToken, "Only the machine's token reaches this.").into_response()
+        }
+    }
+}
+
+/// Where a request comes from, and what it shows.
+struct Asking {
+    source: Source,
+    token: Result<Shown>,
+}
+
+/// A token as it was shown.
+struct Shown {
+    token: Secret,
+    digest: Digest,
+}
+
+impl Asking {
+    /// Unless too much that was wrong came from there; then how long it must wait.
+    fn unless_guessing(gate: &Gate, request: &Request) -> std::result::Result<Self, Duration> {
+        let peer = request.extensions().get::<Peer>().copied();
+        let source = Source::find(peer, request.headers(), gate.behind_proxy);
+        let token = bearer(request.headers()).map(|token| {
+            let digest = Digest::of(token.expose().as_bytes());
+            Shown { token, digest }
+        });
+        let guesses = gate.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        guesses.may(source, token.as_ref().ok().map(|t| &t.digest), Instant::now())?;
+        Ok(Self { source, token })
+    }
+
+    /// Who it is. A wrong token counts against where it came from.
+    async fn identify(self, gate: &Gate) -> Result<Who> {
+        let (digest, who) = match self.token {
+            Ok(shown) => (Some(shown.digest), whose(gate, &shown).await),
+            Err(why) => (None, Err(why)),
+        };
+        let mut guesses = gate.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&who, digest) {
+            (Ok(_), Some(digest)) => guesses.right(self.source, digest, Instant::now()),
+            (Err(why), digest) if why.code == Code::BadToken => {
+                guesses.wrong(self.source, Instant::now());
+                if let Some(digest) = digest {
+                    guesses.forget(self.source, &digest);
+                }
+                metrics::counter!("switchboard_http_wrong_tokens_total").increment(1);
+            }
+            _ => {}
+        }
+        who
+    }
 }
 
 fn guessed_too_often(wait: Duration) -> Response {
@@ -135,18 +191,8 @@ fn guessed_too_often(wait: Duration) -> Response {
     response
 }
 
-/// Refuses a request; a wrong token counts against where it came from.
-fn refused(gate: &Gate, source: Source, why: HttpError) -> Response {
-    if why.code == Code::BadToken {
-        gate.guesses.lock().unwrap_or_else(PoisonError::into_inner).wrong(source, Instant::now());
-        metrics::counter!("switchboard_http_wrong_tokens_total").increment(1);
-    }
-    why.into_response()
-}
-
-async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
-    let token = bearer(headers)?;
-    if is_machine(gate.machine.as_ref(), &token) {
+async fn whose(gate: &Gate, shown: &Shown) -> Result<Who> {
+    if is_machine(gate.machine.as_ref(), &shown.digest) {
         return Ok(Who {
             principal: Principal("http:machine".to_owned()),
             rights: Rights::ALL,
@@ -155,7 +201,7 @@ async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
             types: false,
         });
     }
-    match gate.door.engine.find_token(&token).await? {
+    match gate.door.engine.find_token(&shown.token).await? {
         Some(known) => Ok(Who {
             principal: Principal(format!("http:token {}", known.id)),
             rights: Rights { decide: known.decide, instruct: known.instruct },
@@ -167,25 +213,8 @@ async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Who> {
     }
 }
 
-/// Lets only the machine's token through.
-pub(crate) async fn machine_only(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    let source = match unless_guessing(&gate, &request) {
-        Ok(source) => source,
-        Err(wait) => return guessed_too_often(wait),
-    };
-    match bearer(request.headers()) {
-        Ok(token) if is_machine(gate.machine.as_ref(), &token) => next.run(request).await,
-        Ok(_) => {
-            let why = HttpError::new(Code::BadToken, "Only the machine's token reaches this.");
-            refused(&gate, source, why)
-        }
-        Err(why) => refused(&gate, source, why),
-    }
-}
-
 /// Whether the token is the machine's; in constant time, and of equal length whatever came.
-fn is_machine(machine: Option<&Digest>, token: &Secret) -> bool {
-    let given = Digest::of(token.expose().as_bytes());
+fn is_machine(machine: Option<&Digest>, given: &Digest) -> bool {
     machine.is_some_and(|own| bool::from(own.0.ct_eq(&given.0)))
 }
 

@@ -25,7 +25,7 @@ async fn exhaust(server: &Server, from: impl Fn(u32) -> String) {
 }
 
 #[tokio::test]
-async fn who_guesses_too_often_is_refused_for_a_while_whatever_it_shows() {
+async fn who_guesses_too_often_is_refused_for_a_while_whatever_new_it_shows() {
     let server = Server::start().await;
     // What a client writes about itself changes nothing.
     exhaust(&server, |n| format!("192.0.2.{n}")).await;
@@ -48,6 +48,36 @@ async fn right_tokens_and_missing_ones_are_no_guesses() {
         server.say(MACHINE, json!({"text": "/whoami"})).await.succeeded();
         reply(server.request(Method::GET, "/metrics")).await.is_error(401, "no_token");
     }
+}
+
+#[tokio::test]
+async fn who_was_right_lately_is_let_in_whatever_others_guess_from_the_same_address() {
+    let server = Server::start().await;
+    let (known, id) = server.app.token("assistant", false).await;
+    let (new, _) = server.app.token("assistant", false).await;
+    server.say(&known, json!({"text": "hi"})).await.succeeded();
+    exhaust(&server, |_| "192.0.2.1".to_owned()).await;
+    for _ in 0..5 {
+        server.say(&known, json!({"text": "hi"})).await.succeeded();
+    }
+    for other in ["sb_wrong", MACHINE, &new] {
+        server.say(other, json!({"text": "hi"})).await.is_error(429, "too_many_guesses");
+    }
+    // Remembered, it is looked up all the same: taken back, it opens nothing, and is a guess like others.
+    server.app.engine.remove_token(&"assistant".into(), &id).await.unwrap();
+    server.say(&known, json!({"text": "hi"})).await.is_error(401, "bad_token");
+    server.say(&known, json!({"text": "hi"})).await.is_error(429, "too_many_guesses");
+}
+
+#[tokio::test]
+async fn a_known_token_that_may_not_see_the_numbers_is_no_guess() {
+    let server = Server::start().await;
+    let (known, _) = server.app.token("assistant", true).await;
+    for _ in 0..GUESSES * 2 {
+        server.get(&known, "/metrics").await.is_error(401, "bad_token");
+    }
+    server.get(MACHINE, "/metrics").await;
+    server.say(MACHINE, json!({"text": "hi"})).await.succeeded();
 }
 
 #[tokio::test]
