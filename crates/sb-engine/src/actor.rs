@@ -12,7 +12,7 @@ use sb_core::commands::Command;
 use sb_core::model::{ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, TurnId};
 use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
-use sb_store::{StoreError, Version};
+use sb_store::{StoreError, StoreErrorKind, Version};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -40,6 +40,11 @@ pub(crate) async fn live(engine: Engine, id: ConversationId, mails: mpsc::Unboun
             Ok(()) => break,
             // The next start takes it up.
             Err(_) if actor.engine.is_closing() => break,
+            // Trying again reads the same; whoever follows is told.
+            Err(e) if e.kind == StoreErrorKind::Corrupt => {
+                actor.engine.is_damaged(&e);
+                break;
+            }
             Err(e) => {
                 tracing::warn!(conversation = %actor.id, error = %e, wait_ms = backoff.as_millis() as u64, "a commit failed; loading anew");
                 actor.give_place_back();
@@ -142,6 +147,10 @@ impl Actor {
             None if now.kept.is_some() => QUIET,
             None => IDLE,
         };
+        // A turn that floods us with words must not keep its own deadline from being seen.
+        if wake.is_some() && pause.is_zero() {
+            return Next::Time;
+        }
         let turn = async {
             match now.work.as_mut() {
                 Some(work) => (work.turn, work.next().await),

@@ -1,13 +1,14 @@
 //! The engine API, as doors see it: submit a message, follow it to its ending.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use sb_core::commands;
 use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
 use sb_harness::Harness;
-use sb_store::{Store, Taken};
+use sb_store::{Store, StoreError, Taken};
 use tokio::sync::{oneshot, watch};
 
 use crate::actors::{Actors, Mail};
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub tokens: Tokens,
     pub actors: Actors,
     closing: AtomicBool,
+    /// What is wrong with the store, once something was found to be.
+    trouble: OnceLock<String>,
 }
 
 /// Names one taken message for ever.
@@ -89,6 +92,7 @@ impl Engine {
             tokens: Tokens::default(),
             actors: Actors::default(),
             closing: AtomicBool::new(false),
+            trouble: OnceLock::new(),
         }));
         Ok(engine)
     }
@@ -127,8 +131,12 @@ impl Engine {
             return Err(EngineError::no_profile(&inbound.profile));
         }
         let conversation = inbound.conversation.clone();
-        let taken = self.0.store.take_in(vec![inbound], self.0.clock.now()).await?;
-        match taken.into_iter().next() {
+        let now = self.0.clock.now();
+        let taken = match never_waits(&inbound) {
+            true => Some(self.0.store.take_in_at_once(inbound, now).await?),
+            false => self.0.store.take_in(vec![inbound], now).await?.into_iter().next(),
+        };
+        match taken {
             Some(Taken::New(message)) => {
                 metrics::counter!("switchboard_messages_taken_total").increment(1);
                 let (shows, live) = watch::channel(Live::default());
@@ -173,6 +181,18 @@ impl Engine {
         self.0.closing.load(Ordering::SeqCst)
     }
 
+    /// What is wrong with the home, in a sentence, once a conversation could not be read: the rest is
+    /// still served, but somebody must look.
+    pub fn trouble(&self) -> Option<&str> {
+        self.0.trouble.get().map(String::as_str)
+    }
+
+    pub(crate) fn is_damaged(&self, why: &StoreError) {
+        tracing::error!(error = %why, "the home is damaged");
+        // The first finding stands; more of them say no more.
+        let _ = self.0.trouble.set(format!("The home is damaged: {why}."));
+    }
+
     /// The store, for the engine's own files and for administration on this machine.
     pub fn store(&self) -> &Store {
         &self.0.store
@@ -205,4 +225,10 @@ impl Engine {
             self.send(&next, Mail::Granted);
         }
     }
+}
+
+/// A command that is answered at once, whatever runs and waits.
+fn never_waits(inbound: &Inbound) -> bool {
+    let read = commands::read_text(&inbound.text, inbound.manner.stop_words);
+    read.is_ok_and(|command| command.is_some_and(|(entry, _)| entry.when == commands::When::Always))
 }

@@ -115,6 +115,10 @@ impl Follow {
                 EngineErrorKind::Closing,
                 "The server is closing. Your message is kept, and is answered when it starts again.",
             )),
+            None if self.engine.trouble().is_some() => Err(EngineError::new(
+                EngineErrorKind::Store,
+                "This conversation cannot be read: the home is damaged. `switchboard doctor` says more; a backup may be needed.",
+            )),
             None => {
                 // Between its commit and its actor's loading: look again.
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;

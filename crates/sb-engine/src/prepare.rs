@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use async_trait::async_trait;
 use bytes::Bytes;
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use sb_core::model::{Attachment, Digest};
 use sb_harness::Blobs;
 use sb_store::Store;
@@ -93,8 +93,12 @@ fn copy_blocking(mut blob: std::fs::File, workspace: &str, file: &Attachment) ->
 
 fn holds(inbox: &Dir, name: &str, file: &Attachment) -> bool {
     let read = || -> io::Result<bool> {
-        let found = inbox.open(name)?;
-        if found.metadata()?.len() != file.size {
+        let mut options = OpenOptions::new();
+        // Without this, a named pipe of that name would be waited for, and a thread with it.
+        options.read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+        let found = inbox.open_with(name, &options)?;
+        let facts = found.metadata()?;
+        if !facts.is_file() || facts.len() != file.size {
             return Ok(false);
         }
         let mut bytes = Vec::new();
@@ -118,6 +122,28 @@ fn numbered(name: &str, attempt: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One file of a name that cannot be read must not hold up a thread of the pool.
+    #[test]
+    fn a_pipe_of_the_same_name_is_passed_over_not_waited_for() {
+        let workspace = tempfile::tempdir().unwrap();
+        let inbox = workspace.path().join("inbox");
+        std::fs::create_dir(&inbox).unwrap();
+        nix::unistd::mkfifo(&inbox.join("r"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let blob = workspace.path().join("blob");
+        std::fs::write(&blob, "hi").unwrap();
+        let file = Attachment {
+            name: "r".into(),
+            media_type: "text/plain".into(),
+            size: 2,
+            digest: Digest::of(b"hi"),
+        };
+        let put = |_| {
+            copy_blocking(std::fs::File::open(&blob).unwrap(), workspace.path().to_str().unwrap(), &file)
+                .unwrap()
+        };
+        assert_eq!([0, 1].map(put), ["r-2", "r-2"], "and the same bytes are not put there twice");
+    }
 
     #[test]
     fn a_taken_name_gets_a_number_before_its_ending() {

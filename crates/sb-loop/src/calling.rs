@@ -121,7 +121,9 @@ impl Run<'_> {
 
     /// Does what can be done about a fault, and says what it was.
     async fn treat(&mut self, fault: &Fault, tries: u32, purpose: &Purpose) -> Result<Remedy, Exit> {
-        let remedy = trouble::remedy(fault, tries, self.context.dice.roll());
+        // A wait that the turn's deadline would cut off tells nobody what it waited for.
+        let patience_ms = u64::from(self.spec.profile.deadline_s) * 250;
+        let remedy = trouble::remedy(fault, tries, self.context.dice.roll(), patience_ms);
         match remedy {
             Remedy::Again { wait_ms } => {
                 self.unless_stopped(tokio::time::sleep(Duration::from_millis(wait_ms))).await?;

@@ -58,13 +58,16 @@ const CONTEXT_FULL: [&str; 8] = [
     "exceed_context_size",
 ];
 
-/// What to do after attempt number `tries` (0 is the first). `jitter` is any number.
-pub(crate) fn remedy(fault: &Fault, tries: u32, jitter: u64) -> Remedy {
+/// What to do after attempt number `tries` (0 is the first). `jitter` is any number; a wait longer than
+/// `patience_ms` is not sat out.
+pub(crate) fn remedy(fault: &Fault, tries: u32, jitter: u64, patience_ms: u64) -> Remedy {
     match (kind_of(fault), fault.kind) {
         (TurnFaultKind::Auth | TurnFaultKind::Refused, _) => Remedy::Tell,
         (TurnFaultKind::ContextFull, _) => Remedy::Shorten,
         (TurnFaultKind::Credit, _) => Remedy::Next,
-        (_, FaultKind::Passing { wait_ms: Some(wait) }) if wait > LONGEST_WAIT_MS => Remedy::Next,
+        (_, FaultKind::Passing { wait_ms: Some(wait) }) if wait > patience_ms.min(LONGEST_WAIT_MS) => {
+            Remedy::Next
+        }
         (_, FaultKind::Passing { wait_ms }) if tries < RETRIES => {
             let doubled = (FIRST_WAIT_MS << tries).min(DOUBLED_MOST_MS);
             Remedy::Again { wait_ms: wait_ms.unwrap_or(doubled - jitter % (doubled / 4 + 1)) }
@@ -125,22 +128,23 @@ mod tests {
     #[test]
     fn waits_double_and_a_wait_asked_for_is_obeyed() {
         let busy = fault(PASSING, Some(529), "");
-        assert_eq!(remedy(&busy, 0, 0), Remedy::Again { wait_ms: 500 });
-        assert_eq!(remedy(&busy, 1, 0), Remedy::Again { wait_ms: 1000 });
-        assert_eq!(remedy(&busy, 2, 0), Remedy::Next);
+        assert_eq!(remedy(&busy, 0, 0, 60_000), Remedy::Again { wait_ms: 500 });
+        assert_eq!(remedy(&busy, 1, 0, 60_000), Remedy::Again { wait_ms: 1000 });
+        assert_eq!(remedy(&busy, 2, 0, 60_000), Remedy::Next);
         let asked = |ms| fault(FaultKind::Passing { wait_ms: Some(ms) }, Some(429), "");
-        assert_eq!(remedy(&asked(7), 0, 99), Remedy::Again { wait_ms: 7 });
-        assert_eq!(remedy(&asked(3_600_000), 0, 0), Remedy::Next);
+        assert_eq!(remedy(&asked(7), 0, 99, 60_000), Remedy::Again { wait_ms: 7 });
+        assert_eq!(remedy(&asked(3_600_000), 0, 0, 60_000), Remedy::Next);
+        assert_eq!(super::remedy(&asked(6_000), 0, 0, 5_000), Remedy::Next, "longer than the turn has");
         for jitter in 0..1000 {
-            let Remedy::Again { wait_ms } = remedy(&busy, 0, jitter) else { panic!("tries again") };
+            let Remedy::Again { wait_ms } = remedy(&busy, 0, jitter, 60_000) else { panic!("tries again") };
             assert!((375..=500).contains(&wait_ms), "{wait_ms}");
         }
     }
 
     #[test]
     fn what_will_not_pass_is_told_at_once() {
-        assert_eq!(remedy(&fault(FaultKind::Auth, Some(401), ""), 0, 0), Remedy::Tell);
-        assert_eq!(remedy(&fault(FaultKind::Refused, Some(404), ""), 0, 0), Remedy::Tell);
+        assert_eq!(remedy(&fault(FaultKind::Auth, Some(401), ""), 0, 0, 60_000), Remedy::Tell);
+        assert_eq!(remedy(&fault(FaultKind::Refused, Some(404), ""), 0, 0, 60_000), Remedy::Tell);
         let said = told(
             &"openai:gpt-6".parse().expect("a model"),
             &fault(FaultKind::Auth, Some(401), "h answered 401"),

@@ -102,9 +102,12 @@ fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim)
 }
 
+/// Nobody is told to wait longer than a day.
+const LONGEST_ASKED_MS: u64 = 24 * 60 * 60 * 1000;
+
 /// How long the other side asks us to wait, in milliseconds.
 fn wait_asked(headers: &HeaderMap) -> Option<u64> {
-    let finite = |n: f64| (n.is_finite() && n >= 0.0).then_some(n as u64);
+    let finite = |n: f64| (n.is_finite() && n >= 0.0).then_some((n as u64).min(LONGEST_ASKED_MS));
     if let Some(ms) = text_of(headers, "retry-after-ms").and_then(|v| v.parse().ok()).and_then(finite) {
         return Some(ms);
     }
@@ -113,7 +116,8 @@ fn wait_asked(headers: &HeaderMap) -> Option<u64> {
         return finite(seconds * 1000.0);
     }
     let at = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
-    u64::try_from(at.as_millisecond() - SystemClock.now().0).ok().or(Some(0))
+    let wait = u64::try_from(at.as_millisecond() - SystemClock.now().0).unwrap_or(0);
+    Some(wait.min(LONGEST_ASKED_MS))
 }
 
 #[cfg(test)]

@@ -43,9 +43,15 @@ impl Store {
     /// does not exist begins; one that does keeps its profile.
     pub async fn take_in(&self, batch: Vec<Inbound>, now: Timestamp) -> Result<Vec<Taken>> {
         self.write("taking in messages", move |db| {
-            batch.into_iter().map(|inbound| take_one(db, inbound, now)).collect()
+            batch.into_iter().map(|inbound| take_one(db, inbound, now, MOST_WAITING)).collect()
         })
         .await
+    }
+
+    /// As [`take_in`](Self::take_in), of one that never waits (`/stop`, a decision): it is taken however
+    /// much waits, since it may be what ends the waiting.
+    pub async fn take_in_at_once(&self, inbound: Inbound, now: Timestamp) -> Result<Taken> {
+        self.write("taking in a command", move |db| take_one(db, inbound, now, i64::MAX)).await
     }
 
     /// One message by its receipt.
@@ -69,14 +75,14 @@ impl Store {
     }
 }
 
-fn take_one(db: &Connection, mut inbound: Inbound, now: Timestamp) -> Result<Taken> {
+fn take_one(db: &Connection, mut inbound: Inbound, now: Timestamp, most_waiting: i64) -> Result<Taken> {
     let key = inbound.key.take();
     if let Some(key) = &key
         && let Some(known) = known(db, key, now)?
     {
         return Ok(known);
     }
-    if unfinished(db, &inbound.conversation)? >= MOST_WAITING {
+    if unfinished(db, &inbound.conversation)? >= most_waiting {
         return Ok(Taken::Full);
     }
     db.prepare_cached("insert into conversations (id, profile) values ($1, $2) on conflict (id) do nothing")?

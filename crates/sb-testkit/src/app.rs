@@ -94,9 +94,15 @@ impl TestApp {
     }
 
     /// Closes the engine and opens another over the same home.
-    pub async fn reopen(mut self) -> Self {
+    pub async fn reopen(self) -> Self {
+        self.reopen_after(|_| ()).await
+    }
+
+    /// As [`reopen`](Self::reopen); in between, while nobody holds it, something happens to the home.
+    pub async fn reopen_after(mut self, happens: impl FnOnce(&Path)) -> Self {
         let folder = self.folder.take().expect("held until it is opened again");
         self.engine.close().await.unwrap();
+        happens(folder.path());
         let engine = open(folder.path(), self.parallel).await;
         Self { engine, folder: Some(folder), parallel: self.parallel }
     }

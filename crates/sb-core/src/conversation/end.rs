@@ -70,6 +70,7 @@ impl Conversation {
         let silent = turn.messages.iter().all(|(_, from)| self.reply_words(*from).is_empty());
         if close.kind == EndKind::Replied && silent && close.remark.is_none() {
             close.kind = EndKind::Silent;
+            close.remark = Some("(The agent ended without a word.)".to_owned());
         }
         let to = self.log(Some(turn.id), Record::Ended { how: close.kind, fault: close.fault.clone() });
         let prompts = self.prompts(&turn) as u64;

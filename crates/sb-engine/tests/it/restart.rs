@@ -91,6 +91,27 @@ async fn a_full_disk_refuses_the_message_before_it_is_taken_and_recovers_with_ro
     assert_eq!(chat.say("hello again").await.kind, EndKind::Replied);
 }
 
+/// A conversation that cannot be read harms no other, and nobody is left waiting for it.
+#[tokio::test]
+async fn a_damaged_conversation_is_told_and_the_others_go_on() {
+    let app = TestApp::new().await;
+    Chat::of(&app, "broken").say("/system XYZZY").await;
+    let app = app
+        .reopen_after(|home| {
+            let db = home.join("switchboard.db");
+            let mut bytes = std::fs::read(&db).unwrap();
+            let at = bytes.windows(16).position(|w| w == br#""system":"XYZZY""#).expect("it is stored");
+            bytes[at..at + 8].copy_from_slice(b"........");
+            std::fs::write(&db, bytes).unwrap();
+        })
+        .await;
+    let why =
+        Chat::of(&app, "broken").send("hello").await.ending().await.err().expect("it cannot be answered");
+    assert!(why.said.contains("damaged"), "{}", why.said);
+    assert!(app.engine.trouble().is_some());
+    assert_eq!(Chat::of(&app, "whole").say("hello").await.kind, EndKind::Replied);
+}
+
 #[tokio::test]
 async fn a_closed_engine_takes_nothing() {
     let app = TestApp::new().await;

@@ -101,6 +101,23 @@ async fn a_stop_word_overtakes_the_queue_and_ends_the_run_at_once() {
     assert_eq!(waiting.ending().await.unwrap().kind, EndKind::Dropped);
 }
 
+/// What unblocks a conversation is taken however much waits in it.
+#[tokio::test]
+async fn a_full_queue_takes_no_more_words_and_still_takes_stop() {
+    let app = TestApp::new().await;
+    let chat = Chat::of(&app, "ops");
+    chat.send("!wait 60").await.next().await.unwrap();
+    let full = loop {
+        if let Err(refused) = chat.try_send(chat.inbound("more")).await {
+            break refused;
+        }
+    };
+    assert_eq!(full.kind, sb_engine::EngineErrorKind::Full);
+    assert!(chat.said("/status").await.starts_with("Working"));
+    assert_eq!(chat.said("/stop").await, "Stopped.");
+    assert_eq!(chat.say("hello").await.kind, EndKind::Replied);
+}
+
 #[tokio::test]
 async fn a_profile_that_is_gone_takes_no_message_and_answers_what_waited() {
     let app = TestApp::new().await;

@@ -87,6 +87,20 @@ async fn a_links_own_target_inside_the_workspace_may_be_reached() {
     assert_eq!(place.says("read_file", "link.txt").await, "inside");
 }
 
+/// What a person allowed is the path they were shown, so a write follows no link on its way.
+#[tokio::test]
+async fn a_write_follows_no_link_on_its_way_not_even_inside() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.bench.workspace.join("private")).expect("a folder");
+    std::fs::create_dir_all(place.bench.workspace.join("notes")).expect("a folder");
+    symlink("../private", place.bench.workspace.join("notes/l")).expect("a link");
+    let said =
+        place.run("write_file", json!({"path": "notes/l/keys", "content": "x"})).await.expect_err("refused");
+    assert!(said.contains("link"), "{said}");
+    assert!(!place.bench.workspace.join("private/keys").exists());
+    place.run("write_file", json!({"path": "notes/new/deep/a.txt", "content": "x"})).await.expect("made");
+}
+
 #[tokio::test]
 async fn no_path_and_no_link_leads_outside() {
     let place = Place::new();

@@ -1,12 +1,14 @@
 //! `write_file {path, content}`: replaces a file whole, or not at all.
 //!
 //! The text goes into a new file beside it, which then takes its place, so nobody reads half a file.
-//! A link of that name is replaced, never followed.
+//! A link of that name is replaced, never followed, and none on the way to it is followed either.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 
+use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, OpenOptions, Permissions};
+use nix::errno::Errno;
 use serde_json::Value;
 
 use super::workspace::{beneath, blocking, open, told};
@@ -26,7 +28,13 @@ fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
         return Err(format!("{path} names a folder, not a file."));
     }
     let parent = relative.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = open_folder(workspace, parent).map_err(|why| told(path, &why))?;
+    let folder = open_folder(workspace, parent).map_err(|why| match why.raw_os_error() {
+        // What the system says of a link where none may be.
+        Some(code) if code == Errno::ELOOP as i32 || code == Errno::ENOTDIR as i32 => {
+            format!("{path}: a part of its path is a link or a file. Write to the folder itself.")
+        }
+        _ => told(path, &why),
+    })?;
     let before = folder.symlink_metadata(name).ok();
     if before.as_ref().is_some_and(|m| m.is_dir()) {
         return Err(format!("{path} is a folder, not a file."));
@@ -42,12 +50,24 @@ fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
     Ok(Done { text: format!("{what} {path} ({} bytes).", content.len()), ..Done::default() })
 }
 
-/// Opens the folder, making what is missing of it.
+/// Opens the folder, making what is missing of it. A link on the way is refused: what a person allowed
+/// is the path they were shown, not where it leads.
 fn open_folder(workspace: &Dir, parent: &Path) -> std::io::Result<Dir> {
-    if parent != Path::new(".") {
-        workspace.create_dir_all(parent)?;
+    let mut folder = workspace.try_clone()?;
+    for part in parent.components() {
+        folder = match part {
+            Component::CurDir => continue,
+            Component::Normal(name) => match folder.open_dir_nofollow(name) {
+                Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
+                    folder.create_dir(name)?;
+                    folder.open_dir_nofollow(name)?
+                }
+                opened => opened?,
+            },
+            _ => return Err(std::io::ErrorKind::PermissionDenied.into()),
+        };
     }
-    workspace.open_dir(parent)
+    Ok(folder)
 }
 
 fn fill(folder: &Dir, name: &str, content: &str, mode: Option<Permissions>) -> std::io::Result<()> {

@@ -50,8 +50,9 @@ impl AnthropicReader {
 
     fn block_start(&mut self, index: u64, block: &Value) -> Vec<Piece> {
         self.blocks.push(Block { index, value: block.clone(), input: String::new() });
-        match block["text"].as_str() {
-            Some(text) if !text.is_empty() => vec![Piece::Text(text.to_owned())],
+        // Only what is an answer is shown: the text of a kind of block we do not know is not.
+        match (block["type"].as_str(), block["text"].as_str()) {
+            (Some("text"), Some(text)) if !text.is_empty() => vec![Piece::Text(text.to_owned())],
             _ => Vec::new(),
         }
     }
@@ -60,7 +61,7 @@ impl AnthropicReader {
         let Some(block) = self.blocks.iter_mut().rev().find(|b| b.index == index) else { return Vec::new() };
         let text = |name: &str| delta[name].as_str().unwrap_or_default().to_owned();
         match delta["type"].as_str().unwrap_or_default() {
-            "text_delta" => {
+            "text_delta" if block.value["type"] == "text" => {
                 grow(&mut block.value, "text", &text("text"));
                 vec![Piece::Text(text("text"))]
             }
