@@ -32,6 +32,7 @@ const LEAVING: Duration = Duration::from_millis(100);
 fn main() -> ExitCode {
     // Before anything makes a client. Fails only if it was done already.
     drop(rustls::crypto::ring::default_provider().install_default());
+    keep_environment_private();
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -44,6 +45,14 @@ fn main() -> ExitCode {
         Err(error) if output::is_gone(&error) => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }
+}
+
+/// Programs an agent runs are children of ours: without this they could read our environment, keys and
+/// all, from the system's table of processes. (Root can always; do not run it as root.)
+fn keep_environment_private() {
+    #[cfg(target_os = "linux")]
+    // A system that does not know it has no such table to read.
+    let _ = nix::sys::prctl::set_dumpable(false);
 }
 
 fn failed(error: &anyhow::Error) -> ExitCode {
