@@ -70,7 +70,7 @@ pub(crate) async fn take(
         }
         Target::Session(id, conversation, profile) => (conversation, profile, Some(id)),
     };
-    let (streams, shown) = (message.stream, shown_name(&conversation));
+    let (streams, shown, rest) = (message.stream, shown_name(&conversation), stream::Rest::of(&who));
     let inbound = Inbound {
         key: key.map(|key| Key {
             text: format!("http:{}:{profile}:{key}", who.principal.0),
@@ -96,7 +96,7 @@ pub(crate) async fn take(
     let submitted = door.engine.submit(inbound).await?;
     let follow = door.engine.follow(submitted.receipt);
     match streams {
-        true => stream::respond(door, follow, shown).await,
+        true => stream::respond(door, follow, shown, rest).await,
         false => whole(&door, follow, &shown).await,
     }
 }

@@ -19,6 +19,7 @@ mod status;
 mod stream;
 mod tls;
 mod transcript;
+mod unsaid;
 mod who;
 
 use std::net::SocketAddr;

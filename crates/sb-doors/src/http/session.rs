@@ -95,7 +95,10 @@ pub(crate) async fn show(
         // What runs or waits; else what was said last, so that whoever went away still gets its end.
         let shown = shown_name(&view.conversation);
         return match view.following.or(view.last) {
-            Some(message) => stream::respond(door.clone(), door.engine.follow_message(message), shown).await,
+            Some(message) => {
+                let follow = door.engine.follow_message(message);
+                stream::respond(door, follow, shown, stream::Rest::of(&who)).await
+            }
             None => Ok(stream::only_done(&Answer::empty(shown, view.session.id))),
         };
     }

@@ -1,7 +1,8 @@
 //! An answer as it is written: server-sent events from the beginning of a turn to its end.
 //!
-//! `session`, then `delta` and `tool` as they come, then `done` or `error`, once, and last. Whoever
-//! stops reading changes nothing about the turn.
+//! `session`, then `delta` and `tool` as they come, then `done` or `error`, once, and last. What the
+//! answer says beyond the words that came is one more `delta` before `done`, so that the words alone are
+//! the answer. Whoever stops reading changes nothing about the turn.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use utoipa::ToSchema;
 
 use super::answer::Answer;
 use super::error::{Code, HttpError, Result};
-use super::{Door, answer};
+use super::who::Who;
+use super::{Door, answer, unsaid};
 use crate::engine::{Follow, ReplyEvent};
 use crate::model::EndKind;
 
@@ -49,8 +51,27 @@ pub struct ToolEvent {
     pub state: String,
 }
 
+/// Whether what was not streamed of an answer comes as a last `delta`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Streamed,
+    /// The home's own terminal shows it its own way: a failure on a line, a request as a question.
+    Left,
+}
+
+impl Rest {
+    pub fn of(who: &Who) -> Self {
+        if who.types { Self::Left } else { Self::Streamed }
+    }
+}
+
 /// Streams a message's answer. One that is refused before anything began is a plain error.
-pub(crate) async fn respond(door: Arc<Door>, mut follow: Follow, shown: String) -> Result<Response> {
+pub(crate) async fn respond(
+    door: Arc<Door>,
+    mut follow: Follow,
+    shown: String,
+    rest: Rest,
+) -> Result<Response> {
     let first = tokio::select! {
         first = tokio::time::timeout(REFUSED_WITHIN, follow.next()) => first.ok().transpose()?.flatten(),
         () = door.closing.cancelled() => return Err(HttpError::closing()),
@@ -60,7 +81,7 @@ pub(crate) async fn respond(door: Arc<Door>, mut follow: Follow, shown: String) 
     {
         return Err(HttpError::refused(ending.refusal, ending.said.clone()));
     }
-    Ok(events(Source { door, follow, shown, first, over: false }))
+    Ok(events(Source { door, follow, shown, first, rest, sent: String::new(), last: None, over: false }))
 }
 
 /// A stream of an answer that is there already.
@@ -75,6 +96,11 @@ struct Source {
     follow: Follow,
     shown: String,
     first: Option<ReplyEvent>,
+    rest: Rest,
+    /// The words streamed so far.
+    sent: String,
+    /// What comes after the last words.
+    last: Option<Event>,
     over: bool,
 }
 
@@ -112,13 +138,16 @@ impl Source {
                 Err(error) => return Some(self.failed(&error)),
             }
         }
-        None
+        self.last.take()
     }
 
     async fn written(&mut self, event: ReplyEvent) -> Option<Event> {
         match event {
             ReplyEvent::Session(id) => Some(named("session", &SessionEvent { session: id.to_string() })),
-            ReplyEvent::Delta(text) => Some(named("delta", &DeltaEvent { text })),
+            ReplyEvent::Delta(text) => {
+                self.sent.push_str(&text);
+                Some(named("delta", &DeltaEvent { text }))
+            }
             // That a call is done shows in the lines.
             ReplyEvent::Tool(update) if update.state == "done" => None,
             ReplyEvent::Tool(update) => Some(named(
@@ -127,11 +156,25 @@ impl Source {
             )),
             ReplyEvent::Ended(ending) => {
                 self.over = true;
-                Some(match answer::answer(&self.door, &self.follow, &self.shown, ending).await {
-                    Ok(answer) => named("done", &answer),
-                    Err(error) => self.failed(&error),
-                })
+                match answer::answer(&self.door, &self.follow, &self.shown, ending).await {
+                    Ok(answer) => Some(self.done(&answer)),
+                    Err(error) => Some(self.failed(&error)),
+                }
             }
+        }
+    }
+
+    /// The answer is whole: first what it says that was not streamed.
+    fn done(&mut self, answer: &Answer) -> Event {
+        let done = named("done", answer);
+        let unsaid =
+            (self.rest == Rest::Streamed).then(|| unsaid::unsaid(&self.sent, &answer.said)).flatten();
+        match unsaid {
+            Some(text) => {
+                self.last = Some(done);
+                named("delta", &DeltaEvent { text })
+            }
+            None => done,
         }
     }
 

@@ -153,7 +153,10 @@ pub struct Events {
 
 impl Events {
     pub async fn of(request: RequestBuilder) -> Self {
-        let response = request.send().await.unwrap();
+        Self::from(request.send().await.unwrap())
+    }
+
+    pub fn from(response: reqwest::Response) -> Self {
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self { response, decoder: Decoder::new(64 * 1024 * 1024) }

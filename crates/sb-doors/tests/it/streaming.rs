@@ -1,8 +1,9 @@
 //! Answers as they are written: which events, in which order, and what becomes of a run nobody reads.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::server::{MACHINE, Server, reply};
+use crate::server::{Events, MACHINE, Server, reply};
 
 const SCRIPT: &str = "!say One.\n!tool read_file {}\n!say Two.";
 
@@ -77,6 +78,80 @@ async fn a_command_streams_its_answer_too() {
     let events = server.stream(MACHINE, json!({"text": "/help"})).await.rest().await;
     assert_eq!(events.last().unwrap().0, "done");
     assert!(events.last().unwrap().1["said"].as_str().unwrap().contains("/stop"));
+    assert_eq!(of(&events, "delta"), [&json!({"text": events.last().unwrap().1["said"]})]);
+}
+
+/// The words of a stream's deltas, and what its answer says.
+fn told(events: &[(String, Value)]) -> (String, String) {
+    let deltas = of(events, "delta").iter().map(|d| d["text"].as_str().unwrap()).collect();
+    (deltas, events.last().unwrap().1["said"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn the_deltas_of_a_stream_are_all_that_is_said_however_it_ends() {
+    let server = Server::start().await;
+    for text in [
+        "!say a\n!fail overloaded",
+        "!fail auth",
+        "!say One.\n!tool write_file {}\n!say Two.",
+        "/approve",
+        "!wait 0",
+        "!tool read_file {}",
+    ] {
+        let (deltas, said) = told(&server.stream(MACHINE, json!({"text": text})).await.rest().await);
+        assert!(!said.is_empty(), "{text}");
+        assert_eq!(deltas, said, "{text}");
+    }
+    let mut events = server.stream(MACHINE, json!({"text": "!stream 1000 20", "conversation": "ops"})).await;
+    let first = events.await_event("delta").await;
+    server.say(MACHINE, json!({"text": "/stop", "conversation": "ops"})).await.succeeded();
+    let (rest, said) = told(&events.rest().await);
+    assert_eq!(first["text"].as_str().unwrap().to_owned() + &rest, said);
+    assert!(said.ends_with("\n\nStopped."), "{said}");
+}
+
+fn step() -> impl Strategy<Value = String> {
+    let words = "[a-zß⚠]{1,6}( [a-z]{1,6}){0,3} {0,2}";
+    prop_oneof![
+        4 => words.prop_map(|words| format!("!say {words}")),
+        2 => (1..6_u32).prop_map(|words| format!("!stream {words} 0")),
+        2 => Just("!tool read_file {}".to_owned()),
+        1 => Just("!tool write_file {}".to_owned()),
+        1 => Just("!wait 0".to_owned()),
+        1 => Just("!fail".to_owned()),
+    ]
+}
+
+fn message() -> impl Strategy<Value = String> {
+    const COMMANDS: [&str; 7] = ["/help", "/status", "/usage", "/stop", "/new", "/retry", "/approve"];
+    prop_oneof![
+        4 => proptest::collection::vec(step(), 1..5).prop_map(|steps| steps.join("\n")),
+        1 => proptest::sample::select(&COMMANDS[..]).prop_map(str::to_owned),
+    ]
+}
+
+#[test]
+fn whatever_the_script_its_deltas_are_what_is_said() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start());
+    proptest!(ProptestConfig::with_cases(48), |(messages in proptest::collection::vec(message(), 1..4))| {
+        runtime.block_on(async {
+            for text in messages {
+                let response = server.post(MACHINE, json!({"text": text, "stream": true})).send().await.unwrap();
+                if !response.status().is_success() {
+                    continue;
+                }
+                let events = Events::from(response).rest().await;
+                if events.last().unwrap().0 == "error" {
+                    // Refused so late that the stream had begun.
+                    continue;
+                }
+                let (deltas, said) = told(&events);
+                let letters = |text: &str| text.split_whitespace().collect::<String>();
+                assert_eq!(letters(&deltas), letters(&said), "{text}");
+            }
+        });
+    });
 }
 
 #[tokio::test]
@@ -94,8 +169,7 @@ async fn a_client_that_goes_away_does_not_stop_the_turn() {
     let session = events.await_event("session").await["session"].as_str().unwrap().to_owned();
     drop(events);
     let path = format!("/v1/sessions/{session}?stream=true");
-    let again =
-        crate::server::Events::of(server.request(reqwest::Method::GET, &path).bearer_auth(MACHINE)).await;
+    let again = Events::of(server.request(reqwest::Method::GET, &path).bearer_auth(MACHINE)).await;
     let events = again.rest().await;
     let (name, done) = events.last().unwrap();
     assert_eq!((name.as_str(), &done["state"]), ("done", &json!("done")));
