@@ -24,7 +24,7 @@ use crate::home::Home;
 use crate::settings::Settings;
 use crate::{door, opening, output};
 
-/// A server that has the lock and no socket yet is given so long to make one.
+/// Whoever has the lock and no socket yet is given so long to make one, and a command to end.
 const STARTING: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Longest that closing a home of our own takes.
@@ -60,20 +60,31 @@ pub async fn server(home: &Home) -> Result<Option<ServerInfo>> {
     }
 }
 
-/// Takes the home for a server. Where another one holds it, says which and what can be done.
+/// Takes the home for a server, after a command that is about to end. Where another one holds it, says
+/// which and what can be done.
 pub async fn take(home: &Home, survives: Survives) -> Result<Store> {
-    let why = match opening::store(home, survives).await {
-        Ok(store) => return Ok(store),
-        Err(why) => why,
-    };
-    match server(home).await {
-        Ok(Some(other)) if why.kind == StoreErrorKind::Locked => Err(anyhow!(
-            "Another switchboard holds this home: process {}, {}. Talk to it with `switchboard talk`, stop it with `kill {}`, or name another home with --home or SWITCHBOARD_HOME.",
-            other.pid,
-            other.listen.map_or_else(|| "a command".to_owned(), |at| format!("on {at}")),
-            other.pid
-        )),
-        _ => Err(why.into()),
+    let started = tokio::time::Instant::now();
+    loop {
+        let why = match opening::store(home, survives).await {
+            Ok(store) => return Ok(store),
+            Err(why) if why.kind != StoreErrorKind::Locked => return Err(why.into()),
+            Err(why) => why,
+        };
+        let last = started.elapsed() >= STARTING;
+        match server(home).await {
+            Ok(Some(ServerInfo { pid, listen: Some(at), .. })) => {
+                return Err(anyhow!(
+                    "Another switchboard holds this home: process {pid}, on {at}. Talk to it with `switchboard talk`, stop it with `kill {pid}`, or name another home with --home or SWITCHBOARD_HOME."
+                ));
+            }
+            Ok(Some(ServerInfo { pid, .. })) if last => {
+                return Err(anyhow!(
+                    "A command holds this home and goes on: process {pid}, such as a `switchboard talk`. Leave it or end it with `kill {pid}`, then start again; or name another home with --home or SWITCHBOARD_HOME."
+                ));
+            }
+            _ if last => return Err(why.into()),
+            _ => tokio::time::sleep(LOOK_AGAIN).await,
+        }
     }
 }
 
@@ -91,8 +102,9 @@ impl Reached {
         let Some(held) = self.way.held.lock().await.take() else { return Ok(()) };
         // The client's connections, so that nothing is left to serve.
         drop(self.desk);
-        held.closing.cancel();
+        // First its name, so that whoever has connected is the last.
         door::remove(&self.way.home);
+        held.closing.cancel();
         let closed = tokio::time::timeout(CLOSING, async {
             // How serving ended is of no interest any more.
             drop(held.serving.await);

@@ -5,7 +5,7 @@
 //! server said of a refusal is passed on word for word.
 //!
 //! Whoever serves the socket may be another command, which ends when it is done. A connection that ends
-//! so before its answer is made anew once, where asking twice does no harm: see [`Again`].
+//! so before its answer is made anew, where asking twice does no harm: see [`Again`].
 
 use std::fmt;
 use std::path::Path;
@@ -30,6 +30,9 @@ use replies::{Resend, Words};
 
 /// A command reaches its server at once or not at all.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// So long a request may come upon one after another that is just ending.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// What [`Again::reach`] comes to; the error is a sentence for a person.
 pub type Reaching<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), String>> + Send + 'a>>;
@@ -74,6 +77,8 @@ impl Desk {
         let built = reqwest::Client::builder()
             .unix_socket(socket)
             .connect_timeout(CONNECT)
+            // A connection for each request: one that lies idle may be closed just as it is used again.
+            .pool_max_idle_per_host(0)
             // Nothing here is encrypted, so the machine's certificates need not be read.
             .tls_certs_only([])
             .build();
@@ -161,7 +166,7 @@ impl Desk {
         let second = request
             .try_clone()
             .zip(self.again.clone())
-            .map(|(request, again)| -> Resend { Box::new(move || Box::pin(repeat(request, again))) });
+            .map(|(request, again)| -> Resend { Box::new(move || Box::pin(repeat(request, again, true))) });
         Ok(Replies::new(self.send(request, true).await?, second))
     }
 
@@ -193,13 +198,13 @@ impl Desk {
         self.send(self.ask(Method::DELETE, path), false).await.map(|_| ())
     }
 
-    /// Sends a request, and if it found nobody, once more. `repeats`: doing it twice does no harm, so it
-    /// is sent again also where it may have been done.
+    /// Sends a request, and if it found nobody, again. `repeats`: doing it twice does no harm, so it is
+    /// sent again also where it may have been done.
     async fn send(&self, request: RequestBuilder, repeats: bool) -> Result<Response> {
         let second = request.try_clone().zip(self.again.clone());
         match (once(request).await, second) {
-            (Err(why), Some((second, again))) if why.is_nobody() || (repeats && why.is_ending()) => {
-                repeat(second, again).await
+            (Err(why), Some((second, again))) if why.is_to_repeat(repeats) => {
+                repeat(second, again, repeats).await
             }
             (outcome, _) => outcome,
         }
@@ -211,10 +216,17 @@ async fn once(request: RequestBuilder) -> Result<Response> {
     if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
 }
 
-/// Sends a request again, after the home is reached again.
-async fn repeat(request: RequestBuilder, again: Arc<dyn Again>) -> Result<Response> {
-    again.reach().await.map_err(|said| DeskError::new(DeskErrorKind::Nobody, said))?;
-    once(request).await
+/// Sends a request again, after the home is reached again, until it finds one who stays.
+async fn repeat(mut request: RequestBuilder, again: Arc<dyn Again>, repeats: bool) -> Result<Response> {
+    let began = tokio::time::Instant::now();
+    loop {
+        again.reach().await.map_err(|said| DeskError::new(DeskErrorKind::Nobody, said))?;
+        let next = request.try_clone().filter(|_| began.elapsed() < ENDING);
+        match (once(request).await, next) {
+            (Err(why), Some(next)) if why.is_to_repeat(repeats) => request = next,
+            (outcome, _) => return outcome,
+        }
+    }
 }
 
 async fn json<T: DeserializeOwned>(response: Response) -> Result<T> {

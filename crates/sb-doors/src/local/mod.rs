@@ -8,7 +8,7 @@ pub mod client;
 mod desk;
 pub mod wire;
 
-use std::future::ready;
+use std::future::{pending, ready};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,9 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use tokio::net::UnixListener;
+use axum::serve::Listener;
+use tokio::net::unix::SocketAddr;
+use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
@@ -95,9 +97,45 @@ pub fn bind(home: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Serves the socket until `closing` is cancelled, and no more than five seconds beyond.
+/// So long whoever connected last may take to be noticed.
+const LAST: Duration = Duration::from_millis(10);
+
+/// Serves the socket until `closing` is cancelled, and no more than five seconds beyond. Whoever has
+/// connected by then is still served, so that no command loses what it asked for: the socket's name is
+/// to be taken away before.
 pub async fn serve(listener: UnixListener, router: Router, closing: CancellationToken) -> io::Result<()> {
     let limits = Limits { connections: 100, head_within: Duration::from_secs(30) };
-    serve_within(limits, listener, |io, _| ready(Some((io, Peer(None)))), router, closing).await;
+    let served = CancellationToken::new();
+    let listener = UntilEmpty { listener, closing, served: served.clone() };
+    serve_within(limits, listener, |io, _| ready(Some((io, Peer(None)))), router, served).await;
     Ok(())
+}
+
+/// A listener that, once `closing` is cancelled, says when nobody is left who has connected.
+struct UntilEmpty {
+    listener: UnixListener,
+    closing: CancellationToken,
+    served: CancellationToken,
+}
+
+impl Listener for UntilEmpty {
+    type Io = UnixStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (UnixStream, SocketAddr) {
+        let nobody = async {
+            self.closing.cancelled().await;
+            tokio::time::sleep(LAST).await;
+        };
+        tokio::select! {
+            biased;
+            accepted = Listener::accept(&mut self.listener) => return accepted,
+            () = nobody => self.served.cancel(),
+        }
+        pending().await
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
 }

@@ -34,12 +34,10 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
                 );
             }
             let mut rows = vec![["token", "profile", "may", "made"].map(str::to_owned).to_vec()];
-            rows.extend(
-                tokens.into_iter().map(|t| {
+            rows.extend(tokens.into_iter().map(|t| {
                 let may = rights(&t).to_owned();
                 vec![t.id, t.profile, may, t.created]
-            }),
-            );
+            }));
             output::table(&rows)
         }
         TokenCommand::Remove { profile, id } => {

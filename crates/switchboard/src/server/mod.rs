@@ -86,8 +86,9 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     };
     let outcome = outcome.await;
     tracing::info!("closing");
-    closing.cancel();
+    // First the socket's name, so that whoever has connected is the last.
     door::remove(home);
+    closing.cancel();
     let all =
         async { tokio::join!(engine.close(), async { while serving.join_next().await.is_some() {} }).0 };
     match tokio::time::timeout(CLOSING, all).await {

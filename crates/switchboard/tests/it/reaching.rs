@@ -120,6 +120,43 @@ async fn a_home_with_a_long_path_is_reached_too() {
     assert_eq!(alone.out, "You said: \"Alone\"\n", "{alone:?}");
 }
 
+#[tokio::test]
+async fn commands_beside_one_another_all_succeed_without_a_server() {
+    let world = World::new();
+    world.done(&["profile", "add", "p", "--model", "scripted"]).await;
+    for round in 1..=10 {
+        let mut all = tokio::task::JoinSet::new();
+        for _ in 0..8 {
+            let mut program = world.program();
+            program.args(["profile", "token", "add", "p"]);
+            all.spawn(crate::world::run(program, ""));
+        }
+        for ran in all.join_all().await {
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        }
+        // Each was done, and done once.
+        let tokens = world.json(&["profile", "token", "list", "p", "--json"]).await;
+        assert_eq!(tokens.as_array().map(Vec::len), Some(8 * round));
+    }
+}
+
+#[tokio::test]
+async fn a_server_waits_for_a_short_command_and_names_a_long_one() {
+    let world = World::new();
+    world.done(&["profile", "add", "p", "--model", "scripted"]).await;
+    let mut talk = Piped::open(&world, &[]);
+    assert_eq!(talk.says("One").await, "You said: \"One\"");
+    let said = world.refused(&["up", "--listen", "127.0.0.1:0"], 1).await;
+    assert!(said.contains("A command holds this home") && said.contains("switchboard talk"), "{said}");
+    let mut program = world.program();
+    program.args(["up", "--listen", "127.0.0.1:0"]);
+    let (mut server, ()) = tokio::join!(crate::world::Server::start(program, 3), async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        talk.end().await;
+    });
+    assert!(server.end(Signal::SIGTERM).await.success());
+}
+
 /// A talk over a pipe that stays open.
 struct Piped {
     child: tokio::process::Child,

@@ -79,6 +79,11 @@ impl DeskError {
         }
     }
 
+    /// Whether to ask anew: it was not taken, or may be taken twice.
+    pub(super) fn is_to_repeat(&self, repeats: bool) -> bool {
+        self.is_nobody() || (repeats && self.is_ending())
+    }
+
     /// Whether no server answers.
     pub fn is_nobody(&self) -> bool {
         self.kind == DeskErrorKind::Nobody
