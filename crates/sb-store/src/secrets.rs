@@ -1,6 +1,6 @@
 //! Secrets at rest: sealed with XChaCha20-Poly1305 under the machine's own key.
 //!
-//! The key is the file `machine.key` in the home, made on first use and never copied by a backup, so
+//! The key is the file `machine.key` in the home, made by the first seal and never copied by a backup, so
 //! that neither a stolen database nor a stolen backup opens anything. A secret's name is bound to its
 //! seal: moved under another name it does not open.
 
@@ -34,7 +34,7 @@ impl Store {
     pub async fn put_secret(&self, name: &str, secret: &Secret) -> Result<()> {
         let doing = "sealing a secret";
         let (home, owned, secret) = (self.home().clone(), name.to_owned(), secret.clone());
-        let sealed = blocking(move || seal(&machine_key(&home)?, &owned, &secret))
+        let sealed = blocking(move || seal(&sealing_key(&home)?, &owned, &secret))
             .await
             .map_err(|e| e.while_doing(doing))?;
         let name = name.to_owned();
@@ -49,13 +49,14 @@ impl Store {
         .await
     }
 
-    /// The secret of this name. `Corrupt` if it was sealed under another machine's key.
+    /// The secret of this name. `Corrupt` if it was sealed under another machine's key, or the
+    /// key is gone.
     pub async fn secret(&self, name: &str) -> Result<Option<Secret>> {
         let (home, name) = (self.home().clone(), name.to_owned());
         self.read("opening a secret", move |db| {
             let mut found = db.prepare_cached("select sealed from secrets where name = $1")?;
             let sealed: Option<String> = rows::first(&mut found, [&name], |row| Ok(row.get(0)?))?;
-            sealed.map(|sealed| open(&machine_key(&home)?, &name, &sealed)).transpose()
+            sealed.map(|sealed| open(&opening_key(&home, &name)?, &name, &sealed)).transpose()
         })
         .await
     }
@@ -100,14 +101,31 @@ fn open(key: &Key, name: &str, sealed: &str) -> Result<Secret> {
     Ok(Secret::new(String::from_utf8(opened).map_err(|_| unreadable())?))
 }
 
-/// The machine's key, made if there is none.
-fn machine_key(home: &Home) -> Result<Key> {
-    let path = home.machine_key();
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => make_machine_key(home)?,
-        Err(e) => return Err(e.into()),
+/// The machine's key to seal with, made if there is none.
+fn sealing_key(home: &Home) -> Result<Key> {
+    read_key(home)?.map_or_else(|| make_machine_key(home), Ok).and_then(key)
+}
+
+/// The machine's key to open with. One that is gone is not made anew: it would open nothing.
+fn opening_key(home: &Home, name: &str) -> Result<Key> {
+    let gone = || {
+        let cause = format!(
+            "machine.key, which {name} was sealed with, is not there; bring it back, or set it again"
+        );
+        StoreError::new(StoreErrorKind::Corrupt, cause)
     };
+    read_key(home)?.ok_or_else(gone).and_then(key)
+}
+
+fn read_key(home: &Home) -> Result<Option<Vec<u8>>> {
+    match fs::read(home.machine_key()) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn key(bytes: Vec<u8>) -> Result<Key> {
     let bytes: [u8; 32] = bytes
         .try_into()
         .map_err(|_| StoreError::new(StoreErrorKind::Corrupt, "machine.key is not 32 bytes long"))?;

@@ -53,6 +53,13 @@ async fn a_seal_opens_only_here_and_under_its_own_name() {
     let foreign = store.secret("a").await.unwrap_err();
     assert_eq!(foreign.kind, StoreErrorKind::Corrupt);
     assert!(foreign.to_string().contains("machine.key"), "{foreign}");
+    // One that is gone is asked for, and not made by looking.
+    std::fs::remove_file(home.path().join("machine.key")).unwrap();
+    let gone = store.secret("a").await.unwrap_err();
+    assert!(gone.kind == StoreErrorKind::Corrupt && gone.to_string().contains("is not there"), "{gone}");
+    assert!(!home.path().join("machine.key").exists());
+    store.put_secret("a", &Secret::new("sk-3")).await.unwrap();
+    assert_eq!(store.secret("a").await.unwrap().unwrap().expose(), "sk-3");
 }
 
 #[tokio::test(flavor = "multi_thread")]
