@@ -46,13 +46,7 @@ impl Agents for House {
             );
         }
         profile.models.iter().try_for_each(check_model)?;
-        if let Some(url) = &profile.base_url
-            && !["http://", "https://"]
-                .iter()
-                .any(|begins| url.starts_with(begins) && url.len() > begins.len())
-        {
-            return Err(format!("{url:?} is no base address; it begins with http:// or https://."));
-        }
+        profile.base_url.as_deref().map_or(Ok(()), check_base_url)?;
         if profile.deadline_s == 0 {
             return Err("A turn needs some time: --deadline takes 1 second or more.".to_owned());
         }
@@ -71,6 +65,31 @@ impl Agents for House {
             }
         }
     }
+}
+
+/// A base address is shown to whoever looks, so nothing secret may stand in it, nor what would come
+/// before the path that is put at its end.
+fn check_base_url(url: &str) -> Result<(), String> {
+    let rest = ["http://", "https://"].iter().find_map(|begins| url.strip_prefix(begins));
+    // What is wrong with it may be secret, so none of it is said again.
+    let Some(rest) = rest.filter(|rest| !rest.is_empty()) else {
+        return Err(
+            "That is no base address: it begins with http:// or https:// and names a host.".to_owned()
+        );
+    };
+    if rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err("A base address has no spaces and no control characters in it.".to_owned());
+    }
+    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
+        return Err(
+            "A base address takes no user and password: it is shown to whoever looks. Give the key with --api-key-stdin."
+                .to_owned(),
+        );
+    }
+    if rest.contains(['?', '#']) {
+        return Err("A base address takes no query (?…) and no fragment (#…): the path of each request follows it. Give a key with --api-key-stdin.".to_owned());
+    }
+    Ok(())
 }
 
 /// Every tool named must be one there is.

@@ -151,7 +151,8 @@ fn tool_set(text: &str) -> ToolSet {
 fn api_key(flags: &ProfileFlags) -> Result<Option<String>> {
     if let Some(name) = &flags.api_key_env {
         let key = environment::variable(name);
-        return key.map(Some).ok_or_else(|| anyhow!("{name} is not set, so there is no key to keep."));
+        let key = key.ok_or_else(|| anyhow!("{name} is not set, so there is no key to keep."))?;
+        return whole_key(key).map(Some);
     }
     if !flags.api_key_stdin {
         return Ok(None);
@@ -169,7 +170,17 @@ fn api_key(flags: &ProfileFlags) -> Result<Option<String>> {
     if key.is_empty() {
         return Err(anyhow!("The input holds no key."));
     }
-    Ok(Some(key.to_owned()))
+    whole_key(key.to_owned()).map(Some)
+}
+
+/// Refuses what cannot be a key, such as several lines; none of it is said again.
+fn whole_key(key: String) -> Result<String> {
+    if key.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(anyhow!(
+            "That is no API key: it has spaces, lines or control characters in it. Give the key alone."
+        ));
+    }
+    Ok(key)
 }
 
 fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {

@@ -185,6 +185,30 @@ async fn a_key_whose_machine_key_is_gone_can_be_seen_and_set_again() {
 }
 
 #[tokio::test]
+async fn what_may_hold_a_secret_is_no_base_address_and_what_is_several_words_no_key() {
+    let world = World::new();
+    for (url, says) in [
+        ("http://user:hunter2@h/v1", "no user and password"),
+        ("http://hunter2@h/v1", "no user and password"),
+        ("http://h/v1?key=hunter2", "no query"),
+        ("http://h/v1#hunter2", "no fragment"),
+        ("http://h/hunter2 x", "no spaces"),
+        ("hunter2", "http://"),
+    ] {
+        let add = ["profile", "add", "p", "--model", "openai:m", "--base-url", url];
+        let said = world.refused(&add, 1).await;
+        assert!(said.contains(says) && !said.contains("hunter2"), "{said}");
+    }
+    let add = ["profile", "add", "p", "--model", "openai:m", "--api-key-stdin"];
+    for key in ["sk-hunter2\nsk-two", "sk-hunter2 b", "sk-\u{1b}hunter2", "sk-\0hunter2"] {
+        let ran = world.typed(&add, key).await;
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("no API key") && !ran.err.contains("hunter2"), "{ran:?}");
+    }
+    assert_eq!(world.done(&["profile", "list", "--json"]).await.trim(), "[]");
+}
+
+#[tokio::test]
 async fn a_profiles_own_key_is_taken_back_and_none_is_kept_that_would_not_be_used() {
     let world = World::new();
     let add = ["profile", "add", "p", "--model", "openai:m", "--api-key-stdin"];
