@@ -36,7 +36,23 @@ impl Home {
         self.folder.join("switchboard.db")
     }
     /// Makes the database's file, readable by its owner only, before SQLite would with looser rights.
+    /// Refuses one that has lost everything, which SQLite would take for a new one.
     pub(crate) fn make_database(&self) -> Result<()> {
+        let empty = self.database().metadata().is_ok_and(|found| found.len() == 0);
+        let mut left = Vec::new();
+        if empty && self.machine_key().exists() {
+            left.push("machine.key");
+        }
+        if empty && self.has_blobs()? {
+            left.push("files in blobs");
+        }
+        if !left.is_empty() {
+            let cause = format!(
+                "the database switchboard.db is empty although the home has {}; go back to a backup, or to begin anew, move them and switchboard.db elsewhere",
+                left.join(" and ")
+            );
+            return Err(StoreError::new(StoreErrorKind::Corrupt, cause));
+        }
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.database())?;
         sync_folder(&self.folder)
     }
@@ -45,6 +61,17 @@ impl Home {
     }
     pub(crate) fn blobs(&self) -> PathBuf {
         self.folder.join("blobs")
+    }
+    /// Whether any file was ever kept here.
+    fn has_blobs(&self) -> Result<bool> {
+        let unfinished = self.blobs_unfinished();
+        for folder in std::fs::read_dir(self.blobs())? {
+            let folder = folder?.path();
+            if folder != unfinished && folder.is_dir() && std::fs::read_dir(folder)?.next().is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
     /// Where files are while they are being written.
     pub(crate) fn blobs_unfinished(&self) -> PathBuf {

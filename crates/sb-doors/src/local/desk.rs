@@ -263,8 +263,15 @@ async fn backup(State(desk): Here, request: Request) -> Result<Json<Backup>> {
 }
 
 async fn doctor(State(desk): Here) -> Result<Response> {
-    let found = desk.door.engine.checkup().await?;
-    Ok(Json(Doctor { problems: found.problems, notes: found.notes }).into_response())
+    let found = match desk.door.engine.checkup().await {
+        Ok(found) => Doctor { problems: found.problems, notes: found.notes },
+        // A store that cannot be read is what was to be found out.
+        Err(why) if why.kind == EngineErrorKind::Store => {
+            Doctor { problems: vec![why.said], notes: Vec::new() }
+        }
+        Err(why) => return Err(why.into()),
+    };
+    Ok(Json(found).into_response())
 }
 
 /// A desk route's JSON body, whatever its content type says; an empty one is an empty object.

@@ -126,6 +126,30 @@ async fn what_is_in_a_home_is_its_owners_alone() {
 }
 
 #[tokio::test]
+async fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
+    let home = Home::new();
+    let emptied = || std::fs::write(home.path().join("switchboard.db"), "").unwrap();
+    let refused = async || Store::open(home.path(), Durability::Power).await.map(drop).unwrap_err();
+    // Where nothing was lost it is a start that was cut off.
+    home.open().await.close().await.unwrap();
+    emptied();
+    let store = home.open().await;
+    let mut writer = store.blob_writer().await.unwrap();
+    writer.write(b"x").await.unwrap();
+    writer.finish().await.unwrap();
+    store.close().await.unwrap();
+    emptied();
+    let error = refused().await;
+    assert_eq!(error.kind, StoreErrorKind::Corrupt);
+    assert!(error.to_string().contains("is empty although the home has files in blobs"), "{error}");
+    std::fs::remove_dir_all(home.path().join("blobs")).unwrap();
+    std::fs::write(home.path().join("machine.key"), [7; 32]).unwrap();
+    let error = refused().await.to_string();
+    assert!(error.contains("is empty although the home has machine.key; go back to a backup"), "{error}");
+    assert_eq!(home.path().join("switchboard.db").metadata().unwrap().len(), 0);
+}
+
+#[tokio::test]
 async fn a_home_of_a_newer_program_is_left_alone() {
     let home = Home::new();
     home.open().await.close().await.unwrap();

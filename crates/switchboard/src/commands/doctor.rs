@@ -21,6 +21,9 @@ use crate::{opening, output, reach};
 
 mod silent;
 
+/// What to do about a database that cannot be read.
+const RESTORE: &str = "The database is damaged: go back to a backup. End what uses this home and move its folder aside; make the folder anew, with the backup's FILE as switchboard.db in it, FILE.blobs as blobs, and your copies of machine.key and workspaces. Without a backup, keep the folder as it is and begin with another --home.";
+
 /// What was found.
 #[derive(Serialize)]
 struct Report {
@@ -46,15 +49,31 @@ pub async fn run(home: &Home, environment: &Environment, json: bool) -> Result<E
     }
     if home.exists() {
         match reach::server(home).await {
-            Ok(Some(server)) => through(home, environment, server, &mut report).await?,
+            Ok(Some(server)) => {
+                if let Err(why) = through(home, environment, server, &mut report).await {
+                    report.problems.push(output::sentence(&why.to_string()));
+                }
+            }
             Ok(None) => alone(home, environment, &mut report).await,
             Err(why) => report.problems.push(output::sentence(&why.to_string())),
         }
     } else {
         report.notes.push("There is no home there yet; `switchboard up` makes it.".to_owned());
     }
+    if report.problems.iter().any(|problem| is_damage(problem)) {
+        report.problems.push(RESTORE.to_owned());
+    }
     print(&report, json)?;
     Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether a problem is that the database is damaged, in the store's words.
+fn is_damage(problem: &str) -> bool {
+    let problem = problem.to_lowercase();
+    problem.starts_with("database: ")
+        || ["what is stored cannot be read", "switchboard.db is empty"]
+            .iter()
+            .any(|says| problem.contains(says))
 }
 
 /// What the running server finds.
@@ -65,7 +84,9 @@ async fn through(
     report: &mut Report,
 ) -> Result<()> {
     let desk = Desk::at(&home.socket())?;
+    report.server = Some(server);
     let Doctor { problems, notes } = desk.doctor().await?;
+    let problems = problems.iter().map(|problem| output::sentence(problem));
     report.problems.extend(problems);
     report.notes.extend(notes);
     let profiles = desk.profiles().await?;
@@ -80,7 +101,6 @@ async fn through(
         );
     }
     report.notes.extend(silent::addresses(profiles.iter().map(|info| &info.profile)).await);
-    report.server = Some(server);
     Ok(())
 }
 

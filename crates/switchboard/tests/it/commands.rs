@@ -250,6 +250,34 @@ async fn doctor_tells_a_healthy_home_from_one_that_is_not() {
     let found = broken.run(&["doctor"]).await;
     assert_eq!(found.code, Some(1), "{found:?}");
     assert!(found.out.contains("Problem: Opening the home "), "{found:?}");
+    assert!(found.out.contains("go back to a backup. End what uses"), "{found:?}");
+    assert!(!found.out.contains("switchboard doctor"), "{found:?}");
+}
+
+#[tokio::test]
+async fn doctor_says_how_to_go_back_to_a_backup_where_the_database_was_lost() {
+    let world = World::new();
+    let add = ["profile", "add", "p", "--model", "openai:m", "--api-key-stdin"];
+    assert_eq!(world.typed(&add, "sk-one-0123456789").await.code, Some(0));
+    let file = world.home().join("switchboard.db");
+    // All but the first page.
+    let mut damaged = std::fs::read(&file).expect("a database");
+    damaged[4096..].fill(0xff);
+    std::fs::write(&file, damaged).expect("written");
+    let found = world.run(&["doctor"]).await;
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.out.contains("go back to a backup. End what uses"), "{found:?}");
+    assert!(!found.out.contains("switchboard doctor"), "{found:?}");
+    std::fs::write(&file, "").expect("emptied");
+    for name in ["switchboard.db-wal", "switchboard.db-shm"] {
+        drop(std::fs::remove_file(world.home().join(name)));
+    }
+    let found = world.run(&["doctor"]).await;
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.out.contains("is empty although the home has machine.key"), "{found:?}");
+    assert!(found.out.contains("FILE as switchboard.db"), "{found:?}");
+    let said = world.refused(&["up", "--listen", "127.0.0.1:0"], 1).await;
+    assert!(said.contains("is empty although"), "{said}");
 }
 
 #[tokio::test]
