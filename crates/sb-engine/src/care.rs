@@ -3,11 +3,12 @@
 //! Doors never name the store, so what they may do with it stands here. Nothing here changes a
 //! conversation.
 
+use std::io::SeekFrom;
 use std::path::Path;
 
 use bytes::Bytes;
 use sb_core::model::{Attachment, Digest, Profile, ProfileName};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use crate::Engine;
 use crate::error::{EngineError, EngineErrorKind, Result};
@@ -41,6 +42,20 @@ impl Engine {
         read.map_err(|why| {
             EngineError::new(EngineErrorKind::Store, format!("The file {} cannot be read: {why}.", file.name))
         })?;
+        Ok(bytes.into())
+    }
+
+    /// Bytes of a file from one place on: so many, or fewer at its end. Nothing stays open in between, so
+    /// whoever reads a large one slowly holds neither it nor a file handle.
+    pub async fn blob_piece(&self, file: &Attachment, at: u64, most: u32) -> Result<Bytes> {
+        let unread = |why: std::io::Error| {
+            EngineError::new(EngineErrorKind::Store, format!("The file {} cannot be read: {why}.", file.name))
+        };
+        let mut blob = self.store().open_blob(&file.digest).await?;
+        blob.seek(SeekFrom::Start(at)).await.map_err(unread)?;
+        let wanted = file.size.saturating_sub(at).min(most.into());
+        let mut bytes = vec![0; usize::try_from(wanted).unwrap_or_default()];
+        blob.read_exact(&mut bytes).await.map_err(unread)?;
         Ok(bytes.into())
     }
 

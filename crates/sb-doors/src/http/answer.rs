@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::Door;
 use super::error::{HttpError, Result};
-use super::files::as_base64;
+use super::sending::Sending;
 use crate::engine::Follow;
 use crate::engine::core::lines;
 use crate::model::{EndKind, Ending, SessionId};
@@ -80,13 +80,14 @@ impl Answer {
     }
 }
 
+/// An answer, and how it is sent.
+pub(crate) struct Told {
+    pub said: String,
+    pub sending: Sending,
+}
+
 /// Makes the answer of an ending; a message that was not taken up is an error instead.
-pub(crate) async fn answer(
-    door: &Door,
-    follow: &Follow,
-    conversation: &str,
-    ending: Ending,
-) -> Result<Answer> {
+pub(crate) async fn answer(door: &Door, follow: &Follow, conversation: &str, ending: Ending) -> Result<Told> {
     let state = match ending.kind {
         EndKind::Replied => State::Done,
         EndKind::Waiting => State::Waiting,
@@ -98,23 +99,22 @@ pub(crate) async fn answer(
     };
     let entries = follow.stretch(&ending).await?;
     let mut files = Vec::with_capacity(ending.files.len());
-    let mut room = MOST_SHARED;
+    let (mut room, mut carried) = (MOST_SHARED, Vec::new());
     for file in &ending.files {
-        let base64 = match file.size <= room {
-            true => Some(as_base64(&door.engine, file).await?),
-            false => None,
-        };
-        if base64.is_some() {
+        let is_carried = file.size <= room;
+        if is_carried {
             room -= file.size;
+            carried.push(file.clone());
         }
         files.push(FileOut {
             name: file.name.clone(),
             media_type: file.media_type.clone(),
             size: file.size,
-            base64,
+            // Its bytes are put in as they are sent.
+            base64: is_carried.then(String::new),
         });
     }
-    Ok(Answer {
+    let answer = Answer {
         conversation: conversation.to_owned(),
         session: ending.session.map(|s| s.to_string()),
         lines: lines::lines(&entries, &ending),
@@ -122,5 +122,7 @@ pub(crate) async fn answer(
         state,
         request: ending.waiting.map(|r| r.short()),
         said: ending.said,
-    })
+    };
+    let sending = Sending::new(&door.engine, &answer, carried).await?;
+    Ok(Told { said: answer.said, sending })
 }

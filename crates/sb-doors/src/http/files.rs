@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use serde_json::value::RawValue;
 
 use super::body::Fields;
@@ -198,9 +198,4 @@ pub(crate) async fn keep(engine: &Engine, files: Vec<Checked>) -> Result<Vec<Att
         });
     }
     Ok(kept)
-}
-
-/// The bytes of a file that was shared, as an answer carries them.
-pub(crate) async fn as_base64(engine: &Engine, file: &Attachment) -> Result<String> {
-    Ok(STANDARD.encode(engine.read_blob(file).await?))
 }

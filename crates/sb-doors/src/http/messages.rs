@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -110,7 +109,7 @@ async fn whole(door: &Door, mut follow: Follow, shown: &str) -> Result<Response>
         };
         match event {
             Some(ReplyEvent::Ended(ending)) => {
-                return Ok(Json(answer::answer(door, &follow, shown, ending).await?).into_response());
+                return Ok(answer::answer(door, &follow, shown, ending).await?.sending.into_response());
             }
             Some(_) => {}
             None => return Err(HttpError::new(Code::Internal, "The message has no ending.")),

@@ -13,6 +13,7 @@ mod messages;
 mod openapi;
 mod outside;
 mod parts;
+mod sending;
 mod serving;
 mod session;
 mod status;

@@ -4,19 +4,20 @@
 //! answer says beyond the words that came is one more `delta` before `done`, so that the words alone are
 //! the answer. Whoever stops reading changes nothing about the turn.
 
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::answer::Answer;
+use super::answer::{Answer, Told};
 use super::error::{Code, HttpError, Result};
+use super::sending::Sending;
 use super::who::Who;
 use super::{Door, answer, unsaid};
 use crate::engine::{Follow, ReplyEvent};
@@ -86,8 +87,7 @@ pub(crate) async fn respond(
 
 /// A stream of an answer that is there already.
 pub(crate) fn only_done(answer: &Answer) -> Response {
-    let event = Ok::<_, Infallible>(named("done", answer));
-    Sse::new(futures_util::stream::iter([event])).into_response()
+    response(named("done", answer).into())
 }
 
 /// What a stream is made from.
@@ -100,48 +100,57 @@ struct Source {
     /// The words streamed so far.
     sent: String,
     /// What comes after the last words.
-    last: Option<Event>,
+    last: Option<Sending>,
     over: bool,
 }
 
 fn events(source: Source) -> Response {
-    let events = futures_util::stream::unfold(source, |mut source| async {
-        let event = source.next().await?;
-        Some((Ok::<_, Infallible>(event), source))
+    let pieces = futures_util::stream::unfold(source, |mut source| async {
+        let piece = source.next().await?;
+        Some((piece, source))
     });
-    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
-    // For proxies that would hold the words back.
-    let name = HeaderName::from_static("x-accel-buffering");
-    response.headers_mut().insert(name, HeaderValue::from_static("no"));
-    response
+    response(Body::from_stream(pieces))
+}
+
+fn response(events: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        // For proxies that would hold the words back.
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, events).into_response()
 }
 
 impl Source {
-    async fn next(&mut self) -> Option<Event> {
+    /// The next event; the last one in pieces.
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
         while !self.over {
             let event = match self.first.take() {
                 Some(event) => Ok(Some(event)),
                 None => tokio::select! {
                     event = self.follow.next() => event.map_err(HttpError::from),
                     () = self.door.closing.cancelled() => Err(HttpError::closing()),
+                    () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(Bytes::from_static(b":\n\n"))),
                 },
             };
             match event {
                 Ok(Some(event)) => {
                     if let Some(event) = self.written(event).await {
-                        return Some(event);
+                        return Some(Ok(event));
                     }
                 }
                 Ok(None) => {
-                    return Some(self.failed(&HttpError::new(Code::Internal, "The message has no ending.")));
+                    let error = HttpError::new(Code::Internal, "The message has no ending.");
+                    return Some(Ok(self.failed(&error)));
                 }
-                Err(error) => return Some(self.failed(&error)),
+                Err(error) => return Some(Ok(self.failed(&error))),
             }
         }
-        self.last.take()
+        self.last.as_mut()?.next().await
     }
 
-    async fn written(&mut self, event: ReplyEvent) -> Option<Event> {
+    async fn written(&mut self, event: ReplyEvent) -> Option<Bytes> {
         match event {
             ReplyEvent::Session(id) => Some(named("session", &SessionEvent { session: id.to_string() })),
             ReplyEvent::Delta(text) => {
@@ -157,7 +166,7 @@ impl Source {
             ReplyEvent::Ended(ending) => {
                 self.over = true;
                 match answer::answer(&self.door, &self.follow, &self.shown, ending).await {
-                    Ok(answer) => Some(self.done(&answer)),
+                    Ok(told) => self.done(told),
                     Err(error) => Some(self.failed(&error)),
                 }
             }
@@ -165,29 +174,23 @@ impl Source {
     }
 
     /// The answer is whole: first what it says that was not streamed.
-    fn done(&mut self, answer: &Answer) -> Event {
-        let done = named("done", answer);
-        let unsaid =
-            (self.rest == Rest::Streamed).then(|| unsaid::unsaid(&self.sent, &answer.said)).flatten();
-        match unsaid {
-            Some(text) => {
-                self.last = Some(done);
-                named("delta", &DeltaEvent { text })
-            }
-            None => done,
-        }
+    fn done(&mut self, told: Told) -> Option<Bytes> {
+        // Its data is one line, as that of every event.
+        self.last = Some(told.sending.within("event: done\ndata: ", "\n\n"));
+        let unsaid = (self.rest == Rest::Streamed).then(|| unsaid::unsaid(&self.sent, &told.said)).flatten();
+        unsaid.map(|text| named("delta", &DeltaEvent { text }))
     }
 
-    fn failed(&mut self, error: &HttpError) -> Event {
+    fn failed(&mut self, error: &HttpError) -> Bytes {
         self.over = true;
         named("error", &error.problem())
     }
 }
 
 /// One event. Its data is one line: JSON has its line breaks escaped.
-fn named(name: &str, data: &impl Serialize) -> Event {
+fn named(name: &str, data: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(data).unwrap_or_else(|_| {
         json!({"error": "The event could not be written.", "code": "internal"}).to_string()
     });
-    Event::default().event(name).data(data)
+    format!("event: {name}\ndata: {data}\n\n").into()
 }

@@ -1,10 +1,15 @@
 //! Files: in with a message, out with an answer, and never anywhere else.
 
+use axum::body::Body;
+use axum::http::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::StreamExt;
+use reqwest::Method;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
-use crate::server::{MACHINE, Server};
+use crate::server::{Events, MACHINE, Server};
 
 /// One red pixel.
 const PNG: &str =
@@ -68,4 +73,53 @@ async fn a_shared_file_comes_back_whole_also_at_a_streams_end() {
     assert!(reply.lines().contains(&"file: report.txt (text/plain, 12 bytes)"));
     let events = server.stream(MACHINE, json!({"text": text})).await.rest().await;
     assert_eq!(events.last().unwrap().1["files"], wanted);
+}
+
+/// Has the agent share a file of so many bytes; the session, and the file.
+async fn share(server: &Server, bytes: usize) -> (String, String) {
+    let text = "0123456789abcde\u{20}".repeat(bytes / 16);
+    let script = format!("!tool share_file {}\n!say Here.", json!({"name": "large.txt", "text": text}));
+    let reply = server.say(MACHINE, json!({"text": script})).await.succeeded();
+    assert!(reply.json["files"][0]["base64"] == STANDARD.encode(&text), "not the same");
+    assert_eq!(reply.headers["content-type"], "application/json");
+    assert!(reply.headers.contains_key("content-length"));
+    (reply.json["session"].as_str().unwrap().to_owned(), text)
+}
+
+#[tokio::test]
+async fn a_large_file_comes_back_whole_at_once_and_at_a_streams_end() {
+    let server = Server::start().await;
+    let (session, text) = share(&server, 20_000_000).await;
+    let path = format!("/v1/sessions/{session}?stream=true");
+    let events = Events::of(server.request(Method::GET, &path).bearer_auth(MACHINE)).await.rest().await;
+    let file = &events.last().unwrap().1["files"][0];
+    assert_eq!(file["size"], 20_000_000);
+    assert!(file["base64"] == STANDARD.encode(&text), "not the same");
+}
+
+/// Bodies are asked for their pieces as readers take them, so what was not asked for is not in memory.
+#[tokio::test]
+async fn readers_that_stall_hold_a_piece_of_a_file_each_and_no_more() {
+    let server = Server::start().await;
+    let (session, text) = share(&server, 2_000_000).await;
+    let mut stalled = Vec::new();
+    for _ in 0..40 {
+        let request = Request::get(format!("/v1/sessions/{session}?stream=true"))
+            .header("authorization", format!("Bearer {MACHINE}"));
+        let response = server.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        stalled.push(response.into_body().into_data_stream());
+    }
+    for body in &mut stalled {
+        // Its words, then the file's first bytes; there they stall.
+        let mut piece = body.next().await.unwrap().unwrap();
+        while !piece.starts_with(b"MDEyMzQ1") {
+            piece = body.next().await.unwrap().unwrap();
+        }
+        assert_eq!(piece.len(), 64 * 1024);
+    }
+    let rest: Vec<_> = stalled.pop().unwrap().map(|piece| piece.unwrap()).collect().await;
+    assert!(rest.len() >= 40 && rest.iter().all(|piece| piece.len() <= 64 * 1024), "{}", rest.len());
+    let rest = String::from_utf8(rest.concat()).unwrap();
+    assert!(rest.starts_with(&STANDARD.encode(&text)[64 * 1024..]), "not the same");
+    assert!(rest.ends_with("\n\n"));
 }

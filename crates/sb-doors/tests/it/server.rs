@@ -22,6 +22,8 @@ pub struct Server {
     pub closing: CancellationToken,
     pub serving: JoinHandle<std::io::Result<()>>,
     pub http: Client,
+    /// What it serves.
+    pub router: axum::Router,
 }
 
 /// What came back.
@@ -86,8 +88,8 @@ impl Server {
             behind_proxy,
             closing: closing.clone(),
         });
-        let serving = tokio::spawn(http::serve(listener, router, closing.clone()));
-        Self { app, address, closing, serving, http: client() }
+        let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));
+        Self { app, address, closing, serving, http: client(), router }
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
