@@ -12,6 +12,7 @@ use nix::unistd::Uid;
 use sb_engine::model::Digest;
 
 use crate::environment::Environment;
+use crate::usage::usage;
 
 /// Between a home and what is in it, in a path that goes with the home.
 const MARK: &str = "/./";
@@ -31,7 +32,10 @@ impl Home {
     /// The folder named by the flag, else by the environment, else the platform's.
     pub fn find(flag: Option<PathBuf>, environment: &Environment) -> Result<Self> {
         let usual = environment.data.as_ref().map(|data| data.join("switchboard"));
-        let named = flag.filter(|path| !path.as_os_str().is_empty()).or_else(|| environment.home.clone());
+        if flag.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+            return Err(usage("--home names no folder; name one, or leave --home out."));
+        }
+        let named = flag.or_else(|| environment.home.clone());
         let folder = named.or_else(|| usual.clone()).ok_or_else(|| {
             anyhow!("No home is known: neither HOME nor SWITCHBOARD_HOME is set. Name a folder with --home.")
         })?;
@@ -146,6 +150,9 @@ mod tests {
         assert_eq!(find(None, &environment), ("/env".into(), false));
         assert_eq!(find(Some("/flag"), &environment), ("/flag".into(), false));
         assert!(Home::find(None, &Environment::default()).is_err());
+        // Nothing where a folder is meant is a slip, which must not lead to another home.
+        let slip = Home::find(Some(PathBuf::new()), &environment).expect_err("no folder").to_string();
+        assert!(slip.contains("--home names no folder"), "{slip}");
     }
 
     #[test]

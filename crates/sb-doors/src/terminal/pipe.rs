@@ -8,24 +8,37 @@ use super::talk::{Partner, TalkError};
 use super::{Person, Typed};
 use crate::local::client::{Answer, DeskErrorKind};
 
-/// Sends every line that is not blank, prints its answer, and ends with the input. A call that waits
-/// for a person is printed with how to decide it; a refusal is printed like an answer.
-pub async fn pipe<P: Person, W: Write>(partner: &Partner, mut person: P, out: W) -> Result<(), TalkError> {
-    let mut screen = Screen::new(out);
+/// The state of an answer that tells of a failure.
+const FAILED: &str = "failed";
+
+/// Sends every line that is not blank, prints its answer, and ends with the input: whether every message
+/// was taken and none failed. A call that waits for a person is printed with how to decide it; what is
+/// refused is told in `err`, and the next line is read all the same.
+pub async fn pipe<P: Person, W: Write, E: Write>(
+    partner: &Partner,
+    mut person: P,
+    (out, err): (W, E),
+) -> Result<bool, TalkError> {
+    let (mut screen, mut complaints) = (Screen::new(out), Screen::new(err));
+    let mut well = true;
     loop {
         let line = match person.read("").await? {
             Typed::Line(line) if line.trim().is_empty() => continue,
             Typed::Line(line) => line,
-            Typed::Interrupt | Typed::End => return Ok(()),
+            Typed::Interrupt | Typed::End => return Ok(well),
         };
         match partner.desk.say(partner.to(), &line).await {
             Ok(mut answer) => {
+                well &= answer.state != FAILED;
                 if let Some(said) = how_to_decide(&answer) {
                     answer.said = said;
                 }
                 screen.finish(&answer)?;
             }
-            Err(why) if matches!(why.kind, DeskErrorKind::Refused { .. }) => screen.line(&why.said)?,
+            Err(why) if matches!(why.kind, DeskErrorKind::Refused { .. }) => {
+                well = false;
+                complaints.line(&format!("switchboard: {}", why.said))?;
+            }
             Err(why) => return Err(why.into()),
         }
     }

@@ -1,9 +1,13 @@
 //! `talk` on a terminal: prompt, streamed answer, approvals in place, Ctrl-C.
 //!
-//! While the agent works, Ctrl-C sends `/stop`, and a second one leaves; the turn then goes on without
-//! us. At a question nothing but a clear answer decides.
+//! While the agent works, Ctrl-C sends `/stop`, and a second one leaves, also where the turn has ended in
+//! between; else it goes on without us. At a question nothing but a clear answer decides.
 
+use std::future::ready;
 use std::io::{self, Write};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::approval::{Choice, QUESTION, Waiting, apart, choice};
 use super::screen::Screen;
@@ -11,6 +15,8 @@ use super::{Person, Typed};
 use crate::local::client::{Desk, DeskError, DeskErrorKind, Replies, ReplyStep, To};
 
 const PROMPT: &str = "> ";
+/// A second Ctrl-C that soon after the first leaves.
+const TWICE: Duration = Duration::from_secs(2);
 
 /// Whom a person talks to, and where.
 #[derive(Debug, Clone)]
@@ -47,18 +53,23 @@ enum Flow {
 
 /// Talks until the person leaves.
 pub async fn talk<P: Person, W: Write>(partner: Partner, person: P, out: W) -> Result<()> {
-    let mut talk = Talk { partner, person, screen: Screen::new(out), session: None, may_wait: false };
+    let mut talk =
+        Talk { partner, person, screen: Screen::new(out), session: None, may_wait: false, stopped: None };
     let mut warned = false;
     loop {
+        // Pressed when the answer was just whole, it is for us.
+        if talk.has_interrupt().await && talk.just_stopped() {
+            return Ok(());
+        }
         match talk.person.read(PROMPT).await? {
             Typed::Line(line) if line.trim().is_empty() => {}
             Typed::Line(line) => {
-                warned = false;
+                (warned, talk.stopped) = (false, None);
                 if talk.exchange(line).await? == Flow::Leave {
                     return Ok(());
                 }
             }
-            Typed::Interrupt if !warned => {
+            Typed::Interrupt if !warned && !talk.just_stopped() => {
                 warned = true;
                 talk.screen.line("Ctrl-C again, or Ctrl-D, leaves.")?;
             }
@@ -75,9 +86,24 @@ struct Talk<P, W> {
     session: Option<String>,
     /// A call was seen waiting, and not yet seen decided.
     may_wait: bool,
+    /// When the last turn was told to stop.
+    stopped: Option<Instant>,
 }
 
 impl<P: Person, W: Write> Talk<P, W> {
+    /// Whether Ctrl-C was pressed and nobody has heeded it yet.
+    async fn has_interrupt(&mut self) -> bool {
+        tokio::select! {
+            biased;
+            () = self.person.interrupted() => true,
+            () = ready(()) => false,
+        }
+    }
+
+    fn just_stopped(&self) -> bool {
+        self.stopped.is_some_and(|at| at.elapsed() < TWICE)
+    }
+
     /// One message and its answer, with every question on the way.
     async fn exchange(&mut self, mut text: String) -> Result<Flow> {
         loop {
@@ -110,7 +136,7 @@ impl<P: Person, W: Write> Talk<P, W> {
                         self.screen.line("Left. What was said is kept: `switchboard session list` shows where.")?;
                         return Ok(Flow::Leave);
                     }
-                    stopping = true;
+                    (stopping, self.stopped) = (true, Some(Instant::now()));
                     self.stop();
                     continue;
                 }

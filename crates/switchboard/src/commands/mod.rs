@@ -12,10 +12,11 @@ mod typing;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::CommandFactory;
 use sb_doors::local::client::Desk;
 
+use crate::args::profile::ProfileCommand;
 use crate::args::server::LogForm;
 use crate::args::{Cli, Command};
 use crate::environment::Environment;
@@ -50,16 +51,27 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 
 /// Runs a command that needs the home, and lets go of it afterwards, whatever came of it.
 async fn at_the_desk(command: Command, home: &Home, environment: &Environment) -> Result<ExitCode> {
+    if let Command::Talk(args) = &command {
+        talk::check(args)?;
+    }
+    let begins = matches!(command, Command::Profile { command: ProfileCommand::Add { .. } });
+    if !begins && !home.exists() {
+        return Err(anyhow!(
+            "There is no home at {} yet; `switchboard up` makes one.",
+            home.folder.display()
+        ));
+    }
     let reached = Reached::open(home, environment).await?;
     let outcome = desk_command(command, home, &reached.desk).await;
     let closed = reached.close().await;
     // The command's own failure is the one to tell.
-    outcome.and(closed).map(|()| ExitCode::SUCCESS)
+    let code = outcome?;
+    closed.map(|()| code)
 }
 
-async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<()> {
+async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<ExitCode> {
     match command {
-        Command::Talk(talk) => talk::run(talk, home, desk).await,
+        Command::Talk(talk) => return talk::run(talk, home, desk).await,
         Command::Trace(args) => trace::run(args, desk).await,
         Command::Continue(args) => session::go_on(args, desk).await,
         Command::Session { command } => session::run(command, desk).await,
@@ -71,4 +83,5 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<()> 
         | Command::Completions { .. }
         | Command::Reference => Ok(()),
     }
+    .map(|()| ExitCode::SUCCESS)
 }

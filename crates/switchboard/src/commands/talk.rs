@@ -1,6 +1,7 @@
 //! `talk`: whom to, and by which hands.
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use sb_doors::local::client::Desk;
@@ -10,25 +11,41 @@ use super::typing::{Keyboard, Pipe};
 use crate::args::Talk;
 use crate::home::Home;
 use crate::output;
+use crate::usage::usage;
 
 /// Whom is meant where several could be.
 const USUAL: &str = "assistant";
 
-/// Talks until the person or the input ends.
-pub async fn run(args: Talk, home: &Home, desk: &Desk) -> Result<()> {
+/// The longest name of a conversation, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// Talks until the person or the input ends. Fails over a pipe if a message was refused or failed.
+pub async fn run(args: Talk, home: &Home, desk: &Desk) -> Result<ExitCode> {
     let profile = whom(args.profile, desk).await?;
     let partner = Partner { desk: desk.clone(), profile, conversation: args.conversation };
     let ended = if stdin().is_terminal() && stdout().is_terminal() {
         output::foreign(&format!("You talk to {}. /help lists commands; Ctrl-D leaves.", partner.profile))?;
-        talk(partner, Keyboard::new(home.history())?, stdout()).await
+        talk(partner, Keyboard::new(home.history())?, stdout()).await.map(|()| true)
     } else {
-        pipe(&partner, Pipe, stdout()).await
+        pipe(&partner, Pipe, (stdout(), stderr())).await
     };
-    ended.map_err(|why| match why {
+    let well = ended.map_err(|why| match why {
         // As it is, so that a reader who went away is known as that.
         TalkError::Terminal(why) => anyhow::Error::from(why),
-        TalkError::Desk(why) => why.into(),
-    })
+        TalkError::Desk(why) => anyhow::Error::from(why),
+    })?;
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Refuses a conversation's name that no message could be sent to.
+pub fn check(args: &Talk) -> Result<()> {
+    let Some(name) = &args.conversation else { return Ok(()) };
+    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
+        return Err(usage(format!(
+            "--conversation takes a name of 1 to {LONGEST_NAME} bytes, without line breaks and other control characters."
+        )));
+    }
+    Ok(())
 }
 
 /// The profile that is named, else the only one, else the usual one.

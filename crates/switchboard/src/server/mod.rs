@@ -70,6 +70,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
             machine_token: environment.token.clone(),
             metrics: Some(metrics.clone()),
             behind_proxy: settings.behind_proxy,
+            only_loopback: http::is_only_loopback(address, settings.behind_proxy),
             closing: closing.clone(),
         });
         match tls {

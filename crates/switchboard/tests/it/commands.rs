@@ -109,6 +109,7 @@ async fn a_profile_that_could_not_run_is_refused_with_the_remedy() {
 #[tokio::test]
 async fn what_is_typed_wrongly_ends_with_two_and_says_what_is_right() {
     let world = World::new();
+    world.done(&["profile", "add", "p", "--model", "scripted"]).await;
     for (args, says) in [
         (&["fly"][..], "subcommand"),
         (&["up", "--sideways"][..], "--sideways"),

@@ -69,6 +69,12 @@ async fn the_home_is_the_platforms_data_folder_if_none_is_named() {
     }
     let elsewhere = world.home().with_file_name("elsewhere");
     let named = ["--home", elsewhere.to_str().expect("text"), "profile", "list", "--json"];
+    // Looking makes nothing; only what needs a home to put something into does.
+    let said = world.refused(&named, 1).await;
+    assert!(said.contains("There is no home at ") && said.contains("`switchboard up` makes one"), "{said}");
+    assert!(!elsewhere.exists());
+    world.refused(&["--home", "", "profile", "list"], 2).await;
+    std::fs::create_dir(&elsewhere).expect("a folder");
     assert_eq!(world.done(&named).await.trim(), "[]");
     assert!(elsewhere.join("switchboard.db").exists() && !world.home().exists());
 }

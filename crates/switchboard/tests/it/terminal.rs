@@ -21,7 +21,9 @@ async fn a_pipe_gets_an_answer_for_every_line_and_blank_ones_are_nothing() {
     let world = World::new();
     let _server = world.up().await;
     let talked = world.typed(&["talk"], "One\n\n   \nTwo\n/help\n/approve\nLast without a line's end").await;
-    assert_eq!(talked.code, Some(0), "{talked:?}");
+    // The one that was refused.
+    assert_eq!(talked.code, Some(1), "{talked:?}");
+    assert_eq!(talked.err, "switchboard: Nothing waits for an approval here.\n");
     let said: Vec<&str> = talked.out.lines().filter(|line| line.starts_with("You said")).collect();
     assert_eq!(said, ["You said: \"One\"", "You said: \"Two\"", "You said: \"Last without a line's end\""]);
     for command in [
@@ -48,6 +50,35 @@ async fn a_pipe_gets_an_answer_for_every_line_and_blank_ones_are_nothing() {
     }
     let sessions = world.json(&["session", "list", "--profile", "assistant", "--json"]).await;
     assert_eq!(sessions.as_array().map(Vec::len), Some(1), "{sessions}");
+}
+
+#[tokio::test]
+async fn over_a_pipe_what_is_refused_or_fails_is_told_apart_by_the_exit_code() {
+    let world = World::new();
+    world.done(&["profile", "add", "p", "--model", "scripted"]).await;
+    let named = ["talk", "--conversation", "a\nb"];
+    let ran = world.typed(&named, "Hello\n").await;
+    assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains("--conversation"), "{ran:?}");
+    let ran = world.typed(&["talk"], "/approve\nAfter\n").await;
+    assert_eq!(ran.err, "switchboard: Nothing waits for an approval here.\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), "You said: \"After\"\n"));
+    world.done(&["profile", "set", "p", "--deadline", "1"]).await;
+    let ran = world.typed(&["talk"], "!wait 5\nAfter\n").await;
+    assert!(ran.code == Some(1) && ran.out.contains("You said: \"After\""), "{ran:?}");
+}
+
+#[tokio::test]
+async fn two_interrupts_at_once_leave_also_where_the_first_has_stopped_the_turn() {
+    let world = World::new();
+    let _server = world.up().await;
+    let mut talk = Terminal::open(&world, &["talk"]);
+    talk.until("> ").await;
+    talk.types("!stream 2000 20\r");
+    talk.until("word").await;
+    talk.interrupt();
+    talk.until("> ").await;
+    talk.types("\u{3}");
+    assert!(talk.end().await.success());
 }
 
 #[tokio::test]
