@@ -85,12 +85,18 @@ impl Engine {
         }
         let counts = self.store().counts().await?;
         let notes = vec![format!(
-            "{} profiles, {} conversations, {} sessions; {} messages wait for an answer.",
-            profiles.len(),
-            counts.conversations,
-            counts.sessions,
-            counts.unfinished
+            "{}, {}, {}; {} {} for an answer.",
+            counted(profiles.len() as u64, "profile"),
+            counted(counts.conversations, "conversation"),
+            counted(counts.sessions, "session"),
+            counted(counts.unfinished, "message"),
+            if counts.unfinished == 1 { "waits" } else { "wait" }
         )];
         Ok(Checkup { problems, notes })
     }
+}
+
+/// So many of something: `1 profile`, `2 profiles`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

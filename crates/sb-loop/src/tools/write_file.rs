@@ -47,7 +47,8 @@ fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
         return Err(told(path, &why));
     }
     let what = if before.is_some() { "Replaced" } else { "Made" };
-    Ok(Done { text: format!("{what} {path} ({} bytes).", content.len()), ..Done::default() })
+    let bytes = if content.len() == 1 { "byte" } else { "bytes" };
+    Ok(Done { text: format!("{what} {path} ({} {bytes}).", content.len()), ..Done::default() })
 }
 
 /// Opens the folder, making what is missing of it. A link on the way is refused: what a person allowed

@@ -240,6 +240,8 @@ async fn doctor_tells_a_healthy_home_from_one_that_is_not() {
     let server = world.up().await;
     let running = world.json(&["doctor", "--json"]).await;
     assert!(server.url().ends_with(running["server"]["listen"].as_str().expect("an address")), "{running}");
+    let note = running["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("1 profile, 0 conversations, "), "{note}");
     drop(server);
     let broken = World::new();
     std::fs::create_dir_all(broken.home()).expect("a home");

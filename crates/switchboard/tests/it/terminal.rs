@@ -122,7 +122,7 @@ async fn at_a_terminal_approvals_are_asked_in_place() {
     talk.until("[a]lways: ").await;
     assert!(!world.home().join("workspaces/assistant/a.txt").exists());
     talk.types("y\r");
-    talk.until("Made a.txt").await;
+    talk.until("Made a.txt (1 byte).").await;
     talk.until("> ").await;
     talk.types("!tool write_file {\"path\": \"c.txt\", \"content\": \"d\"}\r");
     talk.until("[a]lways: ").await;
