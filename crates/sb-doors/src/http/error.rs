@@ -65,6 +65,7 @@ codes! {
     MayNotDecide "may_not_decide" 403 "The token may talk, not approve or decline.";
     MayNotInstruct "may_not_instruct" 403 "The token may talk, not change what the conversation chose.";
     CrossOrigin "cross_origin" 403 "A page of another origin made the request.";
+    WrongHost "wrong_host" 403 "The server is reached on this machine only, and the request names another host.";
     NotFound "not_found" 404 "There is nothing at this address.";
     UnknownProfile "unknown_profile" 404 "There is no such profile (said only to tokens that reach all).";
     UnknownSession "unknown_session" 404 "There is no such session.";

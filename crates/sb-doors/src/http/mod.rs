@@ -67,6 +67,8 @@ pub struct HttpDoor {
     pub metrics: Option<PrometheusHandle>,
     /// Whether a proxy stands in front, whose word on where a request came from counts.
     pub behind_proxy: bool,
+    /// Whether it is reached on this machine only, by names no other machine can have.
+    pub only_loopback: bool,
     /// Cancelled when the server closes: streams end, requests that wait are told.
     pub closing: CancellationToken,
 }
@@ -117,7 +119,11 @@ pub fn router(door: HttpDoor) -> Router {
         .route_layer(from_fn_with_state(gate.clone(), who::machine_only))
         .with_state(gate.clone());
     let asked = v1(shared).route_layer(from_fn_with_state(gate, who::authenticate));
-    envelope(open.merge(measured).merge(asked).layer(from_fn(outside::same_origin)))
+    let routes = open.merge(measured).merge(asked).layer(from_fn(outside::same_origin));
+    envelope(match door.only_loopback {
+        true => routes.layer(from_fn(outside::loopback_host)),
+        false => routes,
+    })
 }
 
 /// The `/v1` routes. Whoever mounts them says who asks.
@@ -137,6 +143,11 @@ pub fn check_address(address: SocketAddr, guarded: bool) -> std::result::Result<
     Err(format!(
         "{address} can be reached from other machines, and would speak plain HTTP to them. Listen on 127.0.0.1, or give a certificate with --tls-cert and --tls-key, or put a proxy that does TLS in front and say so with --behind-proxy."
     ))
+}
+
+/// Whether a door at an address is reached on this machine only.
+pub fn is_only_loopback(address: SocketAddr, behind_proxy: bool) -> bool {
+    address.ip().to_canonical().is_loopback() && !behind_proxy
 }
 
 /// A moment as JSON carries it.

@@ -238,7 +238,7 @@ fn success(route: &Route) -> Response {
 
 /// The errors of a route, by status, each naming its codes.
 fn failures(route: &Route) -> BTreeMap<u16, Response> {
-    let everywhere = [Code::CrossOrigin, Code::Internal];
+    let everywhere = [Code::CrossOrigin, Code::WrongHost, Code::Internal];
     let tokens = if route.token { TOKEN_ERRORS } else { &[] };
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in everywhere.iter().chain(tokens).chain(route.errors) {

@@ -1,6 +1,10 @@
 //! What stands around every route: strays answered in JSON, panics caught, pages of other origins refused.
+//!
+//! A page can have its own name lead to this machine, and then is of the same origin as the server it
+//! finds there. So one that is reached on this machine only is asked for by a name of this machine.
 
 use std::any::Any;
+use std::net::IpAddr;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
@@ -63,6 +67,37 @@ fn is_same_origin(headers: &HeaderMap, authority: Option<&str>) -> bool {
     origins.next().is_none() && from.is_some() && from == host
 }
 
+/// Refuses what asks for another host than this machine.
+pub(crate) async fn loopback_host(request: Request, next: Next) -> Response {
+    match is_loopback_host(request.headers(), request.uri().authority().map(|a| a.as_str())) {
+        true => next.run(request).await,
+        false => HttpError::new(
+            Code::WrongHost,
+            "This server is reached on this machine only: ask for 127.0.0.1 or localhost, or put a proxy in front and say so with --behind-proxy.",
+        )
+        .into_response(),
+    }
+}
+
+/// Whoever names no host is no browser.
+fn is_loopback_host(headers: &HeaderMap, authority: Option<&str>) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    hosts.all(|host| host.to_str().is_ok_and(is_loopback)) && authority.is_none_or(is_loopback)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((name, "")) => (name, ""),
+        Some((name, port)) => (name, port.strip_prefix(':').unwrap_or("none")),
+        None => host.split_once(':').unwrap_or((host, "")),
+    };
+    let is_here = match name.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback() && address.is_ipv6() == host.starts_with('['),
+        Err(_) => name.eq_ignore_ascii_case("localhost") && !host.starts_with('['),
+    };
+    is_here && port.bytes().all(|b| b.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
@@ -104,5 +139,57 @@ mod tests {
             assert!(!case(origin, host), "{origin}");
         }
         assert!(is_same_origin(&HeaderMap::new(), None));
+    }
+
+    #[test]
+    fn a_host_is_this_machine_or_not() {
+        for host in [
+            "localhost",
+            "LocalHost:8790",
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "127.9.8.7:8790",
+            "[::1]",
+            "[::1]:8790",
+            "[::ffff:127.0.0.1]:8790",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:8790",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:8790",
+            "127.0.0.1@evil.example",
+            "127.0.0.1:8790@evil.example",
+            "localhost:evil.example",
+            "[::1]evil.example",
+            "[::1].evil.example:8790",
+            "[localhost]",
+            "[127.0.0.1]",
+            "::1",
+            "[::2]",
+            "0.0.0.0:8790",
+            "192.0.2.1",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn every_host_a_request_names_must_be_this_machine() {
+        let case = |hosts: &[&str], authority| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, host.parse().expect("a value"));
+            }
+            is_loopback_host(&headers, authority)
+        };
+        assert!(case(&[], None) && case(&["localhost"], None) && case(&["localhost"], Some("127.0.0.1:1")));
+        assert!(!case(&["evil.example"], None));
+        assert!(!case(&["localhost", "evil.example"], None));
+        assert!(!case(&["localhost"], Some("evil.example")));
+        assert!(!case(&["evil.example"], Some("localhost")));
     }
 }

@@ -163,8 +163,7 @@ async fn a_body_over_thirty_two_megabytes_is_refused_whole_or_in_pieces() {
 async fn a_stranger_is_refused_before_a_byte_of_the_body_is_read() {
     let server = Server::start().await;
     let mut socket = connect(&server).await;
-    let head =
-        "POST /v1/profiles/assistant/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n";
+    let head = "POST /v1/profiles/assistant/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\n\r\n";
     socket.write_all(head.as_bytes()).await.unwrap();
     let mut answer = [0; 12];
     socket.read_exact(&mut answer).await.unwrap();
@@ -187,7 +186,7 @@ async fn a_sender_that_asks_first_hears_at_once_that_it_is_too_much() {
     let server = Server::start().await;
     let mut socket = connect(&server).await;
     let head = format!(
-        "POST /v1/profiles/assistant/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MACHINE}\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
+        "POST /v1/profiles/assistant/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {MACHINE}\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
     );
     socket.write_all(head.as_bytes()).await.unwrap();
     let mut answer = [0; 12];

@@ -86,6 +86,7 @@ impl Server {
             machine_token: token.map(Secret::new),
             metrics: Some(recorder.handle()),
             behind_proxy,
+            only_loopback: http::is_only_loopback(address, behind_proxy),
             closing: closing.clone(),
         });
         let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));

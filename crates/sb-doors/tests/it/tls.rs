@@ -38,6 +38,7 @@ async fn start(app: &TestApp, tls: Tls) -> (std::net::SocketAddr, CancellationTo
         machine_token: Some(Secret::new(MACHINE)),
         metrics: None,
         behind_proxy: false,
+        only_loopback: true,
         closing: closing.clone(),
     });
     tokio::spawn(http::serve_tls(listener, tls, router, closing.clone()));

@@ -177,3 +177,28 @@ async fn profile_tokens_are_taken_without_a_machines_token_too() {
     server.say(MACHINE, json!({"text": "hi"})).await.is_error(401, "bad_token");
     server.get(&token, "/metrics").await.is_error(401, "bad_token");
 }
+
+#[tokio::test]
+async fn on_this_machine_only_no_other_host_is_answered_for() {
+    let server = Server::start().await;
+    let as_host = |server: &Server, path: &str, host: &str| {
+        server.request(Method::GET, path).bearer_auth(MACHINE).header("host", host)
+    };
+    for path in ["/healthz", "/metrics", "/v1/sessions/0123456789abcdef"] {
+        // Its name leads here, so to a browser it is of the same origin.
+        let rebound = as_host(&server, path, "evil.example").header("origin", "http://evil.example");
+        reply(rebound).await.is_error(403, "wrong_host");
+    }
+    for host in ["localhost:8790", "127.0.0.1", "[::1]:8790"] {
+        reply(as_host(&server, "/healthz", host)).await.succeeded();
+    }
+    let server = Server::behind_proxy().await;
+    reply(as_host(&server, "/healthz", "agents.example")).await.succeeded();
+}
+
+#[test]
+fn only_a_door_on_loopback_without_a_proxy_is_of_this_machine_only() {
+    let case = |address: &str, proxy| sb_doors::http::is_only_loopback(address.parse().unwrap(), proxy);
+    assert!(case("127.0.0.1:8790", false) && case("[::1]:8790", false));
+    assert!(!case("127.0.0.1:8790", true) && !case("0.0.0.0:8790", false) && !case("192.0.2.1:1", false));
+}
