@@ -39,7 +39,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn of(address: IpAddr) -> Self {
+    pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(ip) => Self::V4(ip.octets()),
             IpAddr::V6(ip) => {

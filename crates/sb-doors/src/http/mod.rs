@@ -6,6 +6,7 @@
 
 mod answer;
 mod body;
+mod crowd;
 mod error;
 mod files;
 mod guesses;

@@ -184,6 +184,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn twenty_megabytes_come_whole_as_an_answer_and_as_an_event() {
+        let app = TestApp::new().await;
+        let bytes = b"0123456789abcdef".repeat(1_250_000);
+        let digest = app.engine.keep_blob(&bytes).await.expect("kept");
+        let size = bytes.len() as u64;
+        let file = Attachment { name: "a".to_owned(), media_type: "a/b".to_owned(), size, digest };
+        let whole = serde_json::to_string(&answer(&[(&file, Some(STANDARD.encode(&bytes)))])).expect("json");
+        let sending = async || {
+            let answer = answer(&[(&file, Some(String::new()))]);
+            Sending::new(&app.engine, &answer, vec![file.clone()]).await.expect("there")
+        };
+        let response = sending().await.into_response();
+        assert_eq!(response.headers()[header::CONTENT_LENGTH], whole.len().to_string());
+        let sent = axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("whole");
+        assert!(sent == whole, "not the same");
+        let mut event = sending().await.within("data: ", "\n\n");
+        let mut sent = Vec::new();
+        while let Some(piece) = event.next().await {
+            sent.extend_from_slice(&piece.expect("read"));
+        }
+        assert!(sent == format!("data: {whole}\n\n").as_bytes(), "not the same");
+    }
+
+    #[tokio::test]
     async fn a_file_that_is_not_there_or_too_short_is_an_error_before_anything_is_sent() {
         let app = TestApp::new().await;
         let digest = app.engine.keep_blob(b"abc").await.expect("kept");

@@ -1,7 +1,7 @@
 //! Serving a router on a listener until the server closes, and no longer than a few seconds beyond.
 //!
-//! What a stranger can hold before showing a token is bounded here: how many connections there are, how
-//! long a request's head may take, and how large it may be.
+//! What a stranger can hold before showing a token is bounded here: how many connections there are and
+//! one source has, how long a request's head may take, and how large it may be.
 
 use std::fmt::Debug;
 use std::future::ready;
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use super::crowd::{Crowd, Held};
 use super::{Peer, Tls};
 
 /// How long open requests may take to end once the server closes.
@@ -43,7 +44,9 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// Fewer than the 1,024 open files that systems give a program unless told otherwise.
-    const PUBLIC: Limits = Limits { connections: 900, head_within: Duration::from_secs(30) };
+    const PUBLIC: Limits = Limits { connections: 900, head_within: Duration::from_secs(10) };
+    /// Of them, those that one source may hold from elsewhere.
+    const OF_ONE: usize = Self::PUBLIC.connections / 2;
 }
 
 /// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
@@ -65,13 +68,14 @@ pub async fn serve_tls(
     Ok(())
 }
 
-/// A listener whose connections send the pieces of a stream as they are written.
-fn at_once(listener: TcpListener) -> impl Listener<Io = TcpStream, Addr = SocketAddr> {
-    listener.tap_io(|socket| {
+/// A listener whose connections send the pieces of a stream as they are written, and that no source fills.
+fn at_once(listener: TcpListener) -> impl Listener<Io = Held<TcpStream>, Addr = SocketAddr> {
+    let listener = listener.tap_io(|socket| {
         if let Err(why) = socket.set_nodelay(true) {
             tracing::debug!(error = %why, "a connection keeps its small pieces back");
         }
-    })
+    });
+    Crowd::new(listener, Limits::OF_ONE)
 }
 
 /// As [`serve`], on whatever listens, with these limits. `greet` makes of a connection what requests are

@@ -12,7 +12,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{Error, InconsistentKeys, ServerConfig};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -57,7 +57,10 @@ impl Tls {
     }
 
     /// Makes a connection one that requests are read from; none where the other side does not.
-    pub(crate) async fn greet(self, io: TcpStream, from: SocketAddr) -> Option<(TlsStream<TcpStream>, Peer)> {
+    pub(crate) async fn greet<I>(self, io: I, from: SocketAddr) -> Option<(TlsStream<I>, Peer)>
+    where
+        I: AsyncRead + AsyncWrite + Unpin,
+    {
         match tokio::time::timeout(self.within, self.acceptor.accept(io)).await {
             Ok(Ok(io)) => Some((io, Peer(Some(from.ip())))),
             Ok(Err(why)) => {
@@ -110,7 +113,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, String> {
 mod tests {
     use axum::Router;
     use tokio::io::AsyncReadExt;
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
     use tokio_util::sync::CancellationToken;
 
     use super::*;

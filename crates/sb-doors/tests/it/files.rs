@@ -89,11 +89,11 @@ async fn share(server: &Server, bytes: usize) -> (String, String) {
 #[tokio::test]
 async fn a_large_file_comes_back_whole_at_once_and_at_a_streams_end() {
     let server = Server::start().await;
-    let (session, text) = share(&server, 20_000_000).await;
+    let (session, text) = share(&server, 4_000_000).await;
     let path = format!("/v1/sessions/{session}?stream=true");
     let events = Events::of(server.request(Method::GET, &path).bearer_auth(MACHINE)).await.rest().await;
     let file = &events.last().unwrap().1["files"][0];
-    assert_eq!(file["size"], 20_000_000);
+    assert_eq!(file["size"], 4_000_000);
     assert!(file["base64"] == STANDARD.encode(&text), "not the same");
 }
 
