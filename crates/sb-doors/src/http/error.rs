@@ -83,6 +83,7 @@ codes! {
     Full "full" 429 "Too many messages wait in this conversation.";
     Internal "internal" 500 "Something of ours failed; the server's log says more.";
     Closing "closing" 503 "The server is closing.";
+    Store "store" 503 "The home is damaged; the sentence says how.";
     DiskFull "disk_full" 507 "The disk is full; nothing was taken.";
 }
 
@@ -177,6 +178,9 @@ impl IntoResponse for HttpError {
             }
             Code::Closing => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            Code::Store => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
             }
             Code::Full => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("10"));

@@ -120,7 +120,10 @@ fn routes() -> Vec<Route> {
             errors: &[Code::BadField, Code::OtherProfile, Code::UnknownSession, Code::Closing],
         },
         plain("/healthz", "Whether the process serves.", Some("Status")),
-        Route { errors: &[Code::Closing], ..plain("/readyz", "Whether messages are taken.", Some("Status")) },
+        Route {
+            errors: &[Code::Closing, Code::Store],
+            ..plain("/readyz", "Whether messages are taken.", Some("Status"))
+        },
         plain("/openapi.json", "This document.", None),
         Route {
             token: true,

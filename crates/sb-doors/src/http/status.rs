@@ -41,11 +41,12 @@ pub(crate) async fn health() -> Response {
     status("ok")
 }
 
-/// `GET /readyz`: messages are taken.
+/// `GET /readyz`: messages are taken, and nothing of the home was found damaged.
 pub(crate) async fn ready(State(door): State<Arc<Door>>) -> Result<Response> {
-    match door.is_open() {
-        true => Ok(status("ready")),
-        false => Err(HttpError::new(Code::Closing, "The server is closing; it takes nothing new.")),
+    match (door.is_open(), door.engine.trouble()) {
+        (true, None) => Ok(status("ready")),
+        (true, Some(trouble)) => Err(HttpError::new(Code::Store, trouble)),
+        (false, _) => Err(HttpError::new(Code::Closing, "The server is closing; it takes nothing new.")),
     }
 }
 

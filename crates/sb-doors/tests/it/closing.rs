@@ -55,3 +55,25 @@ async fn readiness_ends_with_the_engine_and_health_does_not() {
     let refused = server.say(MACHINE, json!({"text": "hi"})).await;
     refused.is_error(503, "closing");
 }
+
+#[tokio::test]
+async fn a_damaged_home_is_not_ready_and_serves_what_is_whole() {
+    let server = Server::start().await;
+    let in_it = |text: &str, conversation: &str| json!({"text": text, "conversation": conversation});
+    server.say(MACHINE, in_it("/system XYZZY", "broken")).await.succeeded();
+    let damage = |home: &std::path::Path| {
+        let db = home.join("switchboard.db");
+        let mut bytes = std::fs::read(&db).unwrap();
+        let at = bytes.windows(16).position(|w| w == br#""system":"XYZZY""#).expect("it is stored");
+        bytes[at..at + 8].copy_from_slice(b"........");
+        std::fs::write(&db, bytes).unwrap();
+    };
+    let server = Server::over(server.app.reopen_after(damage).await).await;
+    reply(server.request(Method::GET, "/readyz")).await.succeeded();
+    server.say(MACHINE, in_it("hi", "broken")).await.is_error(500, "internal");
+    let told = reply(server.request(Method::GET, "/readyz")).await;
+    told.is_error(503, "store");
+    assert!(told.headers.contains_key("retry-after"));
+    reply(server.request(Method::GET, "/healthz")).await.succeeded();
+    server.say(MACHINE, in_it("hi", "whole")).await.succeeded();
+}
