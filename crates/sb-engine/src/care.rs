@@ -7,6 +7,7 @@ use std::io::SeekFrom;
 use std::path::Path;
 
 use bytes::Bytes;
+use sb_core::model::text::counted;
 use sb_core::model::{Attachment, Digest, Profile, ProfileName};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
@@ -32,17 +33,6 @@ impl Engine {
             writer.write(piece).await?;
         }
         Ok(writer.finish().await?.0)
-    }
-
-    /// The bytes of a file that was shared or sent.
-    pub async fn read_blob(&self, file: &Attachment) -> Result<Bytes> {
-        let mut bytes = Vec::with_capacity(usize::try_from(file.size).unwrap_or_default());
-        let blob = self.store().open_blob(&file.digest).await?;
-        let read = blob.take(file.size).read_to_end(&mut bytes).await;
-        read.map_err(|why| {
-            EngineError::new(EngineErrorKind::Store, format!("The file {} cannot be read: {why}.", file.name))
-        })?;
-        Ok(bytes.into())
     }
 
     /// Bytes of a file from one place on: so many, or fewer at its end. Nothing stays open in between, so
@@ -94,9 +84,4 @@ impl Engine {
         )];
         Ok(Checkup { problems, notes })
     }
-}
-
-/// So many of something: `1 profile`, `2 profiles`.
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

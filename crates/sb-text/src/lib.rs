@@ -33,9 +33,19 @@ pub fn one_line(text: &str, most: usize) -> String {
     clip(flat.split_whitespace().collect::<Vec<_>>().join(" ").as_str(), most)
 }
 
+/// So many of something: `1 turn`, `2 turns`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_a_thing_is_not_many() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "turn")), ["0 turns", "1 turn", "2 turns"]);
+    }
 
     #[test]
     fn answers_are_paragraphs_of_one_reply() {

@@ -55,11 +55,6 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}{end}", rest.as_str())
 }
 
-/// So many of something: `1 turn`, `2 turns`.
-pub fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// `text` as one word for a POSIX shell.
 pub fn quoted(text: &str) -> String {
     let safe = |b: u8| b.is_ascii_alphanumeric() || b"/._-+:@%,".contains(&b);
@@ -80,7 +75,6 @@ mod tests {
             "Opening the home: it is held (process 7)."
         );
         assert_eq!(sentence("Is it?"), "Is it?");
-        assert_eq!((counted(1, "turn"), counted(0, "turn")), ("1 turn".to_owned(), "0 turns".to_owned()));
     }
 
     #[test]

@@ -121,12 +121,14 @@ impl Conversation {
         self.close_turn(Close { kind, remark, fault });
     }
 
-    /// Everybody who waits for this turn is told what it waits for.
+    /// Everybody who waits for this turn, or behind it, is told what it waits for.
     pub(super) fn show_waiting(&mut self) {
         let Some(turn) = &self.state.turn else { return };
-        let told: Vec<_> = turn.messages.iter().map(|(m, from)| (m.id, *from)).collect();
+        let own = turn.messages.iter().map(|(m, from)| (m.id, Some(*from)));
+        let held = self.state.waiting.iter().filter(|m| !super::begin::is_command(m)).map(|m| (m.id, None));
+        let told: Vec<_> = own.chain(held).collect();
         for (message, from) in told {
-            let ending = self.waiting_ending(Some(from));
+            let ending = self.waiting_ending(from);
             self.perform(Effect::Show(Show::Ended(message, ending)));
         }
     }

@@ -1,5 +1,6 @@
 //! Commands about sessions: new ones, older ones, what they hold and how they stand.
 
+use sb_model::text::counted;
 use sb_model::{Change, Message, MessageId, Phase, Record, Refusal};
 
 use super::run::Plan;
@@ -140,9 +141,4 @@ impl Conversation {
         self.record(Change::Titled { session, title });
         self.answer(message.id, said);
     }
-}
-
-/// `1 turn`, `2 turns`.
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,5 +1,6 @@
 //! `/stop`, interruption and deadlines: a turn is told to end, and is dropped if it does not.
 
+use sb_model::text::counted;
 use sb_model::{
     CallId, Change, EndKind, Ending, HarnessInput, MessageId, Phase, Record, Seq, StopReason, TurnFault,
     TurnFaultKind, TurnId,
@@ -101,8 +102,8 @@ impl Conversation {
                     );
                 }
                 (true, None) => {
-                    let s = self.context.profile.deadline_s;
-                    let detail = format!("The turn took longer than its {s} seconds and was stopped");
+                    let limit = counted(self.context.profile.deadline_s.into(), "second");
+                    let detail = format!("The turn took longer than its {limit} and was stopped");
                     self.stop_run(StopCause::Overdue(TurnFault::new(TurnFaultKind::Deadline, detail)));
                 }
                 (false, _) => {}

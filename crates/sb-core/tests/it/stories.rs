@@ -200,6 +200,24 @@ fn an_approved_call_acts_once_and_the_record_says_who_decided() {
     assert_eq!(story.ending(first).said, "I will.\n\nDone.");
 }
 
+/// Who is behind a turn that waits for a person reads what it waits for, whenever it came.
+#[test]
+fn words_held_behind_a_request_read_what_is_asked_at_once() {
+    let mut story = Story::new();
+    story.say("write it");
+    let before = story.say("and then?");
+    story.answers("", vec![write("a.txt")]);
+    story.agent(HarnessEvent::Call(write("a.txt")));
+    story.ends(Ok(StopReason::Parked));
+    let after = story.say("hello?");
+    for held in [before, after] {
+        assert_eq!(story.ending(held).kind, EndKind::Waiting);
+    }
+    story.say("/decline no");
+    story.ends(Ok(StopReason::Done));
+    assert_eq!(story.running(), [before], "held, not lost");
+}
+
 /// The call that was approved is the call that runs: another input under the same id asks again.
 #[test]
 fn an_approval_holds_for_the_very_call_only() {

@@ -3,6 +3,7 @@
 //! Words appear as they come. At the end only what was not shown yet is added: a command's answer, the
 //! words about a failure, the files. Every write is flushed, since people watch.
 
+use crate::model::text::counted;
 use std::io::{self, Write};
 
 use super::plain;
@@ -75,8 +76,7 @@ impl<W: Write> Screen<W> {
 }
 
 fn described(file: &SharedFile) -> String {
-    let bytes = if file.size == 1 { "byte" } else { "bytes" };
-    format!("[file {}, {}, {} {bytes}]", file.name, file.media_type, file.size)
+    format!("[file {}, {}, {}]", file.name, file.media_type, counted(file.size, "byte"))
 }
 
 #[cfg(test)]

@@ -105,8 +105,7 @@ async fn a_damaged_conversation_is_told_and_the_others_go_on() {
             std::fs::write(&db, bytes).unwrap();
         })
         .await;
-    let why =
-        Chat::of(&app, "broken").send("hello").await.ending().await.err().expect("it cannot be answered");
+    let why = Chat::of(&app, "broken").send("hello").await.ending().await.expect_err("it cannot be answered");
     assert!(why.said.contains("damaged"), "{}", why.said);
     assert!(app.engine.trouble().is_some());
     assert_eq!(Chat::of(&app, "whole").say("hello").await.kind, EndKind::Replied);

@@ -1,6 +1,7 @@
 //! `list_files {path}`: the names in a folder, sorted, with sizes.
 
 use cap_std::fs::DirEntry;
+use sb_harness::model::text::counted;
 use sb_harness::model::text::one_line;
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ fn line(entry: &DirEntry) -> String {
     match entry.metadata() {
         Ok(m) if m.is_dir() => format!("{name}/"),
         Ok(m) if m.is_symlink() => format!("{name}@"),
-        Ok(m) => format!("{name} ({} bytes)", m.len()),
+        Ok(m) => format!("{name} ({})", counted(m.len(), "byte")),
         Err(_) => name,
     }
 }

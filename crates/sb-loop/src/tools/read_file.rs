@@ -4,6 +4,7 @@ use std::io::{Read, Seek};
 
 use cap_std::fs::File;
 use sb_harness::model::Attachment;
+use sb_harness::model::text::counted;
 use sb_harness::net::media;
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ fn look(mut file: File, path: &str) -> Result<Found, String> {
     }
     let whole = size <= bytes.len() as u64;
     match words(bytes, whole) {
-        None => Err(format!("{path} is no text ({size} bytes).")),
+        None => Err(format!("{path} is no text ({}).", counted(size, "byte"))),
         Some(words) if whole => Ok(Found::Text(words)),
         Some(words) => Ok(Found::Text(format!("{words}\n[cut: the first {} of {size} bytes]", words.len()))),
     }

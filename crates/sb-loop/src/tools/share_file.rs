@@ -4,6 +4,7 @@ use std::io::{Read, Seek};
 
 use cap_std::fs::File;
 use sb_harness::model::Attachment;
+use sb_harness::model::text::counted;
 use sb_harness::net::media::{LOOKED_AT, media_type};
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     }
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
     let shared = Attachment { name, media_type, size, digest };
-    let text = format!("{path} ({size} bytes) is sent to the person after your reply.");
+    let text = format!("{path} ({}) is sent to the person after your reply.", counted(size, "byte"));
     Ok(Done { text, files: Vec::new(), shared: Some(shared) })
 }
 

@@ -9,6 +9,7 @@ use std::path::{Component, Path};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, OpenOptions, Permissions};
 use nix::errno::Errno;
+use sb_harness::model::text::counted;
 use serde_json::Value;
 
 use super::workspace::{beneath, blocking, open, told};
@@ -47,8 +48,8 @@ fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
         return Err(told(path, &why));
     }
     let what = if before.is_some() { "Replaced" } else { "Made" };
-    let bytes = if content.len() == 1 { "byte" } else { "bytes" };
-    Ok(Done { text: format!("{what} {path} ({} {bytes}).", content.len()), ..Done::default() })
+    let size = counted(content.len() as u64, "byte");
+    Ok(Done { text: format!("{what} {path} ({size})."), ..Done::default() })
 }
 
 /// Opens the folder, making what is missing of it. A link on the way is refused: what a person allowed

@@ -1,5 +1,8 @@
 //! The real binary: started, killed, started again, always in the same home.
-#![allow(clippy::disallowed_methods, reason = "it starts the real program and speaks to it as a stranger would")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it starts the real program and speaks to it as a stranger would"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

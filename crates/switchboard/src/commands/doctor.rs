@@ -2,6 +2,7 @@
 //!
 //! Where no server runs it only looks: nothing that is unfinished is taken up.
 
+use sb_engine::model::text::counted;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -144,7 +145,7 @@ async fn alone(home: &Home, environment: &Environment, report: &mut Report) {
 }
 
 fn standing(profiles: usize, counts: &Counts) -> String {
-    let many = |number: u64, what| output::counted(number, what);
+    let many = |number: u64, what| counted(number, what);
     format!(
         "{}, {}, {}; {} {} for an answer.",
         many(u64::try_from(profiles).unwrap_or(u64::MAX), "profile"),

@@ -1,5 +1,6 @@
 //! `trace`: everything that happened in a session, in order, with who said and decided what.
 
+use sb_engine::model::text::counted;
 use std::collections::HashMap;
 
 use anyhow::Result;
@@ -133,7 +134,7 @@ fn answered(
     calls: &mut Calls,
 ) -> Vec<String> {
     let cut = if cut { ", cut off" } else { "" };
-    let facts = format!("({model}, {} in, {} out{cut})", output::counted(usage.input, "token"), usage.output);
+    let facts = format!("({model}, {} in, {} out{cut})", counted(usage.input, "token"), usage.output);
     let mut lines = vec![match text.trim() {
         "" => format!("agent {facts}"),
         words => format!("agent {facts}: {words}"),
@@ -146,8 +147,7 @@ fn answered(
 }
 
 fn listed(files: &[Attachment]) -> String {
-    let file =
-        |f: &Attachment| format!(" [{}, {}, {}]", f.name, f.media_type, output::counted(f.size, "byte"));
+    let file = |f: &Attachment| format!(" [{}, {}, {}]", f.name, f.media_type, counted(f.size, "byte"));
     files.iter().map(file).collect()
 }
 

@@ -68,7 +68,12 @@ pub async fn what_contradicts_the_rows_is_refused_whole(ground: &impl Ground) {
         ("another conversation's message ends", vec![ended(elsewhere.id, "no")]),
         (
             "a message joins that does not wait",
-            vec![Change::Joined { turn: TURN, message: two.id, from: Seq(2), rights: sb_core::model::Rights::ALL }],
+            vec![Change::Joined {
+                turn: TURN,
+                message: two.id,
+                from: Seq(2),
+                rights: sb_core::model::Rights::ALL,
+            }],
         ),
         ("a turn begins over a message of another", vec![turn_began(again, SESSION, vec![one.id], 2)]),
         ("a second turn begins", vec![turn_began(again, SESSION, vec![], 2)]),
