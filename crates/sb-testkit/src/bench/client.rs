@@ -47,7 +47,7 @@ impl Connection {
 
     async fn request(&mut self, method: &str, path: &str, body: &str) -> Result<Reply> {
         let text = format!(
-            "{method} {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.token,
             body.len()
         );

@@ -72,7 +72,7 @@ fn is_ready(address: &str) -> bool {
     use std::io::{Read, Write};
     let ask = || -> std::io::Result<bool> {
         let mut stream = std::net::TcpStream::connect(address)?;
-        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n")?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         Ok(answer.starts_with("HTTP/1.1 200"))
