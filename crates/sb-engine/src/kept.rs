@@ -7,7 +7,7 @@
 use sb_core::model::{Change, Entry, Record, Seq, SessionId, TurnId};
 
 /// Bytes of words that are kept for one conversation.
-const MOST: usize = 128 * 1024;
+const MOST: usize = 512 * 1024;
 
 /// See the module.
 #[derive(Debug)]
