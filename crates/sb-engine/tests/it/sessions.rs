@@ -119,7 +119,7 @@ async fn a_full_queue_takes_no_more_words_and_still_takes_stop() {
 }
 
 #[tokio::test]
-async fn a_profile_that_is_gone_takes_no_message_and_answers_what_waited() {
+async fn a_profile_that_is_gone_takes_no_message() {
     let app = TestApp::new().await;
     let chat = Chat::of(&app, "ops");
     let waiting = chat.say("!tool write_file {\"path\":\"a\"}").await;

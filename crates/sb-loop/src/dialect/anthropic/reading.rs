@@ -245,6 +245,20 @@ mod tests {
         assert_eq!(kept["anthropic"][2]["input"], json!({"path": "a"}));
     }
 
+    /// Only what is an answer is shown; a kind of block we do not know is dropped, not printed.
+    #[test]
+    fn the_text_of_an_unknown_kind_of_block_is_not_shown() {
+        let (pieces, _) = read(&[
+            START,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"novelty","text":"WEIRD"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"MORE"}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"seen"}}"#,
+        ]);
+        let shown = |p: &Piece| matches!(p, Piece::Text(text) if text != "seen");
+        assert!(!pieces.iter().any(shown), "{pieces:?}");
+        assert!(pieces.iter().any(|p| matches!(p, Piece::Text(text) if text == "seen")));
+    }
+
     #[test]
     fn an_error_inside_the_stream_is_a_failure_of_its_kind() {
         let (_, failed) =
