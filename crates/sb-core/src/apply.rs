@@ -66,7 +66,13 @@ pub fn apply(state: &mut Snapshot, change: &Change) {
                 turn.messages.retain(|(m, _)| m.id != *message);
             }
         }
-        Change::Undone { .. } | Change::WakeAt(_) => {}
+        Change::Edited { message, text } => {
+            if let Some(waiting) = state.waiting.iter_mut().find(|m| m.id == *message) {
+                waiting.text.clone_from(text);
+            }
+        }
+        Change::AskClosed(closed) => state.ask_closed = *closed,
+        Change::Undone { .. } | Change::WakeAt(_) | Change::Posted(_) | Change::Reposted { .. } => {}
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn kind_of(fault: &Fault) -> TurnFaultKind {
     let has = |words: &[&str]| words.iter().any(|w| said.contains(w));
     let no_money =
         has(&["insufficient_quota", "credit balance", "billing_error", "exceeded your current quota"]);
-    match (fault.kind, fault.status) {
+    match (&fault.kind, fault.status) {
         (FaultKind::Auth, _) => TurnFaultKind::Auth,
         (_, Some(402)) => TurnFaultKind::Credit,
         (_, Some(400 | 429)) if no_money => TurnFaultKind::Credit,
@@ -61,11 +61,11 @@ const CONTEXT_FULL: [&str; 8] = [
 /// What to do after attempt number `tries` (0 is the first). `jitter` is any number; a wait longer than
 /// `patience_ms` is not sat out.
 pub(crate) fn remedy(fault: &Fault, tries: u32, jitter: u64, patience_ms: u64) -> Remedy {
-    match (kind_of(fault), fault.kind) {
+    match (kind_of(fault), &fault.kind) {
         (TurnFaultKind::Auth | TurnFaultKind::Refused, _) => Remedy::Tell,
         (TurnFaultKind::ContextFull, _) => Remedy::Shorten,
         (TurnFaultKind::Credit, _) => Remedy::Next,
-        (_, FaultKind::Passing { wait_ms: Some(wait) }) if wait > patience_ms.min(LONGEST_WAIT_MS) => {
+        (_, FaultKind::Passing { wait_ms: Some(wait) }) if *wait > patience_ms.min(LONGEST_WAIT_MS) => {
             Remedy::Next
         }
         (_, FaultKind::Passing { wait_ms }) if tries < RETRIES => {

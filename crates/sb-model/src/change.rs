@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Principal, ProfileName,
-    Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
+    ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post, PostKey, Principal,
+    ProfileName, Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
 };
 
 /// What a chat chose; holds for its current and later sessions.
@@ -74,6 +74,9 @@ pub struct Snapshot {
     pub turn: Option<Turn>,
     /// The newest message taken in this conversation, whether it has its ending or not.
     pub newest: MessageId,
+    /// A question was closed here and nobody has spoken to the agent since: an answer that comes late is no
+    /// message to it.
+    pub ask_closed: bool,
 }
 
 /// One thing a decision records. `Logged` carries its place, so replaying a decision writes the same rows.
@@ -163,6 +166,21 @@ pub enum Change {
         message: MessageId,
         ending: Ending,
     },
+    /// A waiting message was changed by whoever wrote it.
+    Edited {
+        message: MessageId,
+        text: String,
+    },
+    /// Something is to be put into a chat. A key that is known already changes nothing.
+    Posted(Box<Post>),
+    /// What a post says changed: its words are these now, and it asks nothing any more. Where it is out
+    /// already it is edited if the platform can, else it stays as it is.
+    Reposted {
+        key: PostKey,
+        text: String,
+    },
+    /// See [`Snapshot::ask_closed`].
+    AskClosed(bool),
     /// When the conversation wants to be woken, if ever.
     WakeAt(Option<Timestamp>),
 }

@@ -3,12 +3,26 @@
 use serde::{Deserialize, Serialize};
 
 /// How a failure of something outside is treated; one table acts on it, nobody else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
     /// Busy, limited, slow, unreachable: may pass. `wait_ms` is what the other side asked for.
     Passing { wait_ms: Option<u64> },
+    /// As `Passing`, but of one chat only: it says nothing about the rest of the account.
+    ChatBusy { wait_ms: Option<u64> },
     /// This very thing will never be taken.
     Refused,
+    /// Its formatting is not taken; the same words may go without.
+    Format,
+    /// What it names (a message to edit, a thread) is no longer there; the same may go without it.
+    Lost,
+    /// The chat is elsewhere now, under this id.
+    Moved { to: String },
+    /// Blocked, kicked, deleted: nothing reaches this chat until it speaks again.
+    ChatGone,
+    /// The handle for this answer is used up or too old.
+    Expired,
+    /// This cannot be done here at all, such as a method an older server does not know.
+    Unsupported,
     /// Our credentials are not accepted.
     Auth,
     /// The other side answered with something we cannot read.

@@ -118,6 +118,24 @@ text_id!(
     TokenId
 );
 
+text_id!(
+    /// A channel's slug, as its operator named it: lower-case letters, digits and `-`.
+    Slug
+);
+text_id!(
+    /// What a platform calls one message, ours or a person's: enough to answer, edit and mark it, also after a
+    /// restart. Opaque to all but its adapter.
+    MessageRef
+);
+
+impl Slug {
+    /// Whether the slug is one a channel may have: 1 to 40 of `a-z`, `0-9`, `-`.
+    pub fn is_valid(&self) -> bool {
+        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        (1..=40).contains(&self.0.len()) && self.0.bytes().all(allowed)
+    }
+}
+
 impl ConversationId {
     /// The id of conversation `name` of `profile` on the way in called `door`.
     pub fn new(door: &str, profile: &ProfileName, name: &str) -> Self {

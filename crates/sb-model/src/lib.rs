@@ -3,28 +3,35 @@
 //! No behaviour lives here beyond parsing and printing the values themselves: decisions are
 //! `sb-core`'s, storage is `sb-store`'s. A type here is serialisable only because it is stored.
 
+mod address;
 mod call;
 mod change;
+mod channel;
 mod ending;
 mod exchange;
 mod fault;
 mod ids;
 mod message;
+mod post;
 mod profile;
 mod record;
 mod secret;
 mod time;
 mod turn;
 
+pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
 pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
+pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
 pub use ids::{
-    BadId, CallId, ConversationId, Digest, MessageId, ProfileName, RequestId, Seq, SessionId, TokenId, TurnId,
+    BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
+    Slug, TokenId, TurnId,
 };
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
+pub use post::{Choice, Post, PostKey, Tone};
 pub use profile::{Level, ModelRef, Profile, ToolSet};
 pub use record::{Entry, Record};
 pub use sb_text as text;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversationId, Digest, MessageId, ProfileName, SessionId, Timestamp};
+use crate::{ConversationId, Digest, MessageId, Origin, ProfileName, SessionId, Timestamp};
 
 /// Who spoke or decided, as the way in names them: `http:token 3046d92e`, `cli:ada`, `slack:U07`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,6 +57,9 @@ pub struct Manner {
     pub stop_words: bool,
     /// Several people write here, so each line of a joined turn says who wrote it.
     pub names_writers: bool,
+    /// A request that waits for a person is withdrawn after this time; none: it waits as long as needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_expiry_ms: Option<u64>,
 }
 
 /// One file that came with a message, its bytes in the blob store.
@@ -106,6 +109,8 @@ pub struct Inbound {
     pub text: String,
     pub files: Vec<Attachment>,
     pub manner: Manner,
+    /// Set for what came by a messenger.
+    pub origin: Option<Box<Origin>>,
 }
 
 /// A taken message: durable, and kept until it has its ending.
@@ -120,4 +125,7 @@ pub struct Message {
     pub manner: Manner,
     /// As in [`Inbound::session`].
     pub session: Option<SessionId>,
+    /// As in [`Inbound::origin`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
 }

@@ -7,6 +7,7 @@ use reqwest::header::HeaderMap;
 use sb_model::{Clock, Fault, FaultKind, Secret};
 use serde_json::Value;
 
+use crate::http::NoAnswer;
 use crate::redact::redact;
 use crate::{SystemClock, host_of};
 
@@ -36,6 +37,20 @@ pub(crate) fn of_answer(
     // A gateway that gives up waiting may have passed the request on.
     let maybe_done = matches!(status, 408 | 502 | 504);
     Fault { kind, doing: doing(url), detail, maybe_done, status: Some(status) }
+}
+
+/// The fault of a request whose answer never began.
+pub(crate) fn of_lost(url: &str, why: &NoAnswer) -> Fault {
+    match why {
+        NoAnswer::Network(error) => of_failure(url, error),
+        NoAnswer::Lost(lost) => Fault {
+            kind: FaultKind::Passing { wait_ms: None },
+            doing: doing(url),
+            detail: format!("the connection to {} broke off", host_of(url)),
+            maybe_done: lost.arrived,
+            status: None,
+        },
+    }
 }
 
 /// The fault of a request that got no answer, or lost it half-way.
@@ -89,7 +104,11 @@ fn said_in(body: &[u8]) -> String {
     let Ok(whole) = serde_json::from_str::<Value>(&text) else { return text.into_owned() };
     let error = whole.get("error").unwrap_or(&whole);
     let field = |name: &str| error.get(name).and_then(Value::as_str).filter(|s| !s.is_empty());
-    let message = error.as_str().or_else(|| field("message")).or_else(|| field("detail"));
+    let message = error
+        .as_str()
+        .or_else(|| field("message"))
+        .or_else(|| field("detail"))
+        .or_else(|| field("description"));
     let marks: Vec<&str> = [field("type"), field("code")].into_iter().flatten().collect();
     match (message, marks.is_empty()) {
         (Some(message), true) => message.to_owned(),

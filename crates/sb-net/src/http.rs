@@ -5,7 +5,7 @@
 //! the connection at once: that is how a model is cut off.
 
 use std::pin::Pin;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -35,9 +35,37 @@ pub struct Ask {
 }
 
 /// The one HTTP client; clones share its connections.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Http {
-    client: reqwest::Client,
+    way: Way,
+}
+
+/// How requests leave.
+#[derive(Clone)]
+enum Way {
+    Network(reqwest::Client),
+    InProcess(Arc<dyn Service>),
+}
+
+/// A server called in process, for tests: no socket, no real time.
+pub trait Service: Send + Sync + 'static {
+    /// Answers one request. An error is a lost answer: the request may have been acted on.
+    fn call(&self, request: http::Request<reqwest::Body>) -> Answering;
+}
+/// What [`Service::call`] gives.
+pub type Answering = Pin<Box<dyn Future<Output = Result<http::Response<reqwest::Body>, Lost>> + Send>>;
+
+/// An answer that was lost on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// The request came through before.
+    pub arrived: bool,
+}
+
+/// Why there is no answer.
+pub(crate) enum NoAnswer {
+    Network(reqwest::Error),
+    Lost(Lost),
 }
 
 /// A successful answer whose body is still coming.
@@ -73,7 +101,7 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
             .build();
-        client.map(|client| Self { client }).map_err(|why| Fault {
+        client.map(|client| Self { way: Way::Network(client) }).map_err(|why| Fault {
             kind: FaultKind::Refused,
             doing: "setting up HTTP".to_owned(),
             detail: why.without_url().to_string(),
@@ -82,16 +110,31 @@ impl Http {
         })
     }
 
+    /// A client whose every request goes to `service`, whatever its address.
+    pub fn in_process(service: Arc<dyn Service>) -> Self {
+        Self { way: Way::InProcess(service) }
+    }
+
+    pub(crate) async fn execute(&self, request: reqwest::Request) -> Result<reqwest::Response, NoAnswer> {
+        match &self.way {
+            Way::Network(client) => client.execute(request).await.map_err(NoAnswer::Network),
+            Way::InProcess(service) => {
+                let request = http::Request::try_from(request).map_err(NoAnswer::Network)?;
+                service.call(request).await.map(Into::into).map_err(NoAnswer::Lost)
+            }
+        }
+    }
+
     /// Posts a JSON document and gives the answer as soon as its head has come.
     ///
     /// # Errors
     /// Any answer but a success, a silence, or a broken connection, sorted as in [`Fault`].
     pub async fn post(&self, ask: Ask) -> Result<Answer, Fault> {
         let request = self.request(&ask)?;
-        let sent = tokio::time::timeout(ask.idle, self.client.execute(request)).await;
+        let sent = tokio::time::timeout(ask.idle, self.execute(request)).await;
         let response = sent
             .map_err(|_| fault::of_silence(&ask.url, ask.idle.as_secs()))?
-            .map_err(|why| fault::of_failure(&ask.url, &why))?;
+            .map_err(|why| fault::of_lost(&ask.url, &why))?;
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let mut body = Body {
@@ -111,17 +154,33 @@ impl Http {
     }
 
     fn request(&self, ask: &Ask) -> Result<reqwest::Request, Fault> {
-        let mut request = self.client.post(&ask.url).header("content-type", "application/json");
+        let unusable = || unusable(&ask.url);
+        let url = reqwest::Url::parse(&ask.url).map_err(|_| unusable())?;
+        let mut request = reqwest::Request::new(reqwest::Method::POST, url);
+        let headers = request.headers_mut();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
         for (name, value) in &ask.headers {
-            request = request.header(*name, value);
+            headers.insert(*name, HeaderValue::from_str(value).map_err(|_| unusable())?);
         }
         for (name, before, secret) in &ask.secret_headers {
             let value = HeaderValue::from_str(&format!("{before}{}", secret.expose()));
             let mut value = value.map_err(|_| bad_key(&ask.url))?;
             value.set_sensitive(true);
-            request = request.header(HeaderName::from_static(name), value);
+            headers.insert(HeaderName::from_static(name), value);
         }
-        request.body(ask.body.clone()).build().map_err(|why| fault::of_failure(&ask.url, &why))
+        *request.body_mut() = Some(ask.body.clone().into());
+        Ok(request)
+    }
+}
+
+/// An address or a header that cannot be sent at all.
+fn unusable(url: &str) -> Fault {
+    Fault {
+        kind: FaultKind::Refused,
+        doing: format!("asking {}", host_of(url)),
+        detail: format!("{} is no address that can be asked", host_of(url)),
+        maybe_done: false,
+        status: None,
     }
 }
 

@@ -11,9 +11,11 @@ mod http;
 mod machine;
 pub mod media;
 mod redact;
+mod request;
 
 pub use doubles::{FixedDice, ManualClock};
-pub use http::{Answer, Ask, Body, Http};
+pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};
 pub use machine::{SystemClock, SystemDice};
 pub use redact::{host_of, redact};
+pub use request::{Content, Method, Part, Reply, Request};
 pub use sb_model as model;

@@ -67,6 +67,7 @@ fn load(db: &Connection, of: ConversationId) -> Result<Option<(Snapshot, Version
             waiting: Vec::new(),
             turn: None,
             newest: MessageId(row.get(3)?),
+            ask_closed: false,
         };
         Ok((snapshot, Version(row.get(1)?)))
     })?;

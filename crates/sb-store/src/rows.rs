@@ -73,16 +73,18 @@ pub(crate) struct MessageBody {
     manner: Manner,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Box<sb_model::Origin>>,
 }
 
 impl MessageBody {
     pub(crate) fn of(inbound: sb_model::Inbound) -> Self {
-        let sb_model::Inbound { session, from, rights, text, files, manner, .. } = inbound;
-        Self { from, rights, text, files, manner, session }
+        let sb_model::Inbound { session, from, rights, text, files, manner, origin, .. } = inbound;
+        Self { from, rights, text, files, manner, session, origin }
     }
     pub(crate) fn message(self, id: MessageId, at: Timestamp) -> Message {
-        let Self { from, rights, text, files, manner, session } = self;
-        Message { id, at, from, rights, text, files, manner, session }
+        let Self { from, rights, text, files, manner, session, origin } = self;
+        Message { id, at, from, rights, text, files, manner, session, origin }
     }
 }
 

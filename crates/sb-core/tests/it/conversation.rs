@@ -46,6 +46,7 @@ fn manner(world: &mut World) -> Manner {
         commands_wait: world.chance.one_in(2),
         stop_words: world.chance.one_in(2),
         names_writers: world.chance.one_in(4),
+        ask_expiry_ms: None,
     }
 }
 
@@ -55,6 +56,7 @@ pub const PLAIN: Manner = Manner {
     commands_wait: false,
     stop_words: false,
     names_writers: false,
+    ask_expiry_ms: None,
 };
 
 fn some_message(world: &mut World) {

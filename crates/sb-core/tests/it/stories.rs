@@ -76,6 +76,7 @@ impl Story {
             files: vec![],
             manner,
             session: None,
+            origin: None,
         };
         self.input(Input::Arrived(message, Seen::default()));
         id

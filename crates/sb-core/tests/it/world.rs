@@ -85,6 +85,7 @@ pub fn empty() -> Snapshot {
         waiting: Vec::new(),
         turn: None,
         newest: MessageId(0),
+        ask_closed: false,
     }
 }
 
@@ -132,6 +133,7 @@ impl World {
             files: if with_file { vec![file] } else { Vec::new() },
             manner,
             session: None,
+            origin: None,
         };
         self.disk.newest = id;
         self.disk.waiting.push(message.clone());

@@ -89,7 +89,9 @@ pub(crate) async fn take(
             commands_wait: false,
             stop_words: message.terminal,
             names_writers: false,
+            ask_expiry_ms: None,
         },
+        origin: None,
     };
     drop(held);
     let submitted = door.engine.submit(inbound).await?;

@@ -223,7 +223,9 @@ async fn a_request_cut_off_while_its_message_is_taken_is_answered_all_the_same()
             commands_wait: false,
             stop_words: false,
             names_writers: false,
+            ask_expiry_ms: None,
         },
+        origin: None,
     };
     // Begun, and dropped at its first pause.
     assert!(app.engine.submit(inbound).now_or_never().is_none());

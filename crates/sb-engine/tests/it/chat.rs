@@ -11,7 +11,14 @@ pub struct Chat {
 }
 
 pub fn manner() -> Manner {
-    Manner { busy: Busy::Queue, debounce_ms: 0, commands_wait: false, stop_words: true, names_writers: false }
+    Manner {
+        busy: Busy::Queue,
+        debounce_ms: 0,
+        commands_wait: false,
+        stop_words: true,
+        names_writers: false,
+        ask_expiry_ms: None,
+    }
 }
 
 impl Chat {
@@ -31,6 +38,7 @@ impl Chat {
             text: text.to_owned(),
             files: Vec::new(),
             manner: manner(),
+            origin: None,
         }
     }
 

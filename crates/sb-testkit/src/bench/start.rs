@@ -84,6 +84,7 @@ fn inbound(to: &ConversationId) -> Inbound {
         commands_wait: true,
         stop_words: false,
         names_writers: false,
+        ask_expiry_ms: None,
     };
     Inbound {
         conversation: to.clone(),
@@ -95,6 +96,7 @@ fn inbound(to: &ConversationId) -> Inbound {
         text: "Good morning.".into(),
         files: Vec::new(),
         manner,
+        origin: None,
     }
 }
 

@@ -68,7 +68,9 @@ pub fn inbound(to: &ConversationId, text: &str) -> Inbound {
             commands_wait: true,
             stop_words: false,
             names_writers: false,
+            ask_expiry_ms: None,
         },
+        origin: None,
     }
 }
 
