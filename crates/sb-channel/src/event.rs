@@ -1,6 +1,6 @@
 //! What a platform tells us, translated: pure values, made by an adapter's parser.
 
-use sb_net::model::{Chat, FileRef, Handle, MessageRef, Person};
+use sb_net::model::{Chat, FileRef, Handle, MessageRef, Person, Timestamp};
 
 /// What a feed or a webhook brought at once, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -73,6 +73,8 @@ pub struct Incoming {
     /// It is somebody else's words, passed on: whose.
     pub forwarded: Option<String>,
     pub handle: Option<Handle>,
+    /// When it was written, where the platform says.
+    pub at: Option<Timestamp>,
 }
 
 /// The message another one answers or quotes.

@@ -4,19 +4,25 @@
 //! values. Everything here can be tested by the million.
 
 mod apply;
+mod breaker;
 pub mod commands;
 mod conversation;
+pub mod gate;
 mod ids;
 pub mod lines;
 mod permit;
+mod presenter;
 mod reply;
 pub mod rules;
+pub mod sending;
 mod slots;
 mod view;
 
 pub use apply::apply;
-pub use conversation::{Context, Conversation, Effect, Input, Outcome, Seen, Show};
+pub use breaker::Breaker;
+pub use conversation::{Context, Conversation, Effect, Growing, Input, Outcome, Prepared, Seen, Show};
 pub use permit::{Standing, permit};
+pub use presenter::{Pace, Presenter, Showing};
 pub use reply::{failure_card, said_from, waiting_line};
 pub use sb_model as model;
 pub use slots::Slots;

@@ -14,7 +14,7 @@ pub(crate) enum Piece {
 }
 
 /// First words of a reply that was cut off by a restart and is given in full now.
-const RESTARTED: &str = "I was restarted while I worked on this, so I took it up again.";
+pub(crate) const RESTARTED: &str = "I was restarted while I worked on this, so I took it up again.";
 
 /// The piece a record adds to the reply, if any. Everything that is not an answer adds nothing:
 /// reasoning, tool input and results never reach a reply.
@@ -46,6 +46,18 @@ pub(crate) fn words(pieces: &[Piece], from: Seq) -> String {
         reply.push_str(RESTARTED);
     }
     words().filter(|w| *w != RESTARTED).for_each(|w| add_paragraph(&mut reply, w));
+    reply
+}
+
+/// As [`words`], without that we were restarted.
+pub(crate) fn words_but_restarted(pieces: &[Piece], from: Seq) -> String {
+    let mut reply = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Words(seq, text) if *seq >= from && text != RESTARTED => add_paragraph(&mut reply, text),
+            _ => {}
+        }
+    }
     reply
 }
 

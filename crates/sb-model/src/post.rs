@@ -13,9 +13,16 @@ use crate::{Address, Attachment, MessageId, MessageRef, RequestId, TurnId};
 pub struct PostKey(pub String);
 
 impl PostKey {
-    /// A turn's words from its last question on; `stretch` counts the questions before.
-    pub fn reply(turn: TurnId, stretch: u32) -> Self {
-        Self(format!("turn:{turn}:{stretch}"))
+    /// A turn's words from its last question on, if it asked any.
+    pub fn reply(turn: TurnId, after: Option<RequestId>) -> Self {
+        match after {
+            None => Self(format!("turn:{turn}")),
+            Some(request) => Self(format!("turn:{turn}:{request}")),
+        }
+    }
+    /// How a turn ended that nobody was at work on.
+    pub fn closing(turn: TurnId) -> Self {
+        Self(format!("turn:{turn}:end"))
     }
     /// Our own answer to one message.
     pub fn answer(message: MessageId) -> Self {

@@ -1,10 +1,23 @@
 //! A message was taken: is it a command, a decision, or something for the agent?
 
-use sb_model::{Busy, HarnessInput, Message, MessageId, Phase, Record, Refusal, Task};
+use sb_model::{Busy, HarnessInput, Message, MessageId, Phase, Record, Refusal, RequestId, Task};
 
+use super::posting::{self, chosen, usual_choices};
 use super::run::{Plan, StopCause};
 use super::{Conversation, Effect, Seen, Show};
 use crate::commands::{self, Command, Entry, Need, When};
+
+/// What words on a messenger are, where a question stands or has just been closed.
+enum Answered {
+    Words,
+    Decision(&'static Entry, Command),
+    TooLate,
+}
+
+/// Whether something must be put where the agent can open it.
+pub(super) fn has_files(message: &Message) -> bool {
+    !message.files.is_empty() || message.origin.as_deref().is_some_and(|o| !o.files.is_empty())
+}
 
 impl Conversation {
     pub(super) fn arrived(&mut self, message: Message, seen: Seen) {
@@ -21,7 +34,13 @@ impl Conversation {
         } else {
             match commands::read(&message) {
                 Err(bad) => self.refuse(id, Refusal::BadCommand, bad.0),
-                Ok(None) => self.words_arrived(&message),
+                Ok(None) => match self.as_decision(&message) {
+                    Answered::Decision(entry, command) => self.command_arrived(&message, entry, command, seen),
+                    Answered::TooLate => {
+                        self.refuse(id, Refusal::NotWaiting, "That question is no longer open, so nothing was done.")
+                    }
+                    Answered::Words => self.words_arrived(&message),
+                },
                 Ok(Some((entry, command))) => self.command_arrived(&message, entry, command, seen),
             }
         }
@@ -45,7 +64,7 @@ impl Conversation {
     }
 
     fn words_arrived(&mut self, message: &Message) {
-        if !message.files.is_empty() && !self.prepared.contains_key(&message.id) {
+        if has_files(message) && !self.prepared.contains_key(&message.id) {
             self.prepared.insert(message.id, None);
             self.perform(Effect::Prepare(message.id));
         }
@@ -61,11 +80,39 @@ impl Conversation {
             // Words said while a question is open are held, and the question is shown again.
             (Phase::Parked, _) => {
                 let ending = self.waiting_ending(None);
+                self.post_question_again(message);
                 self.perform(Effect::Show(Show::Ended(message.id, ending)));
             }
-            (Phase::Running, Busy::Steer) if turn.task == Task::Answer => self.steer(message.id),
+            (Phase::Running, Busy::Steer) if turn.task == Task::Answer && self.is_for_turn(message) => {
+                self.steer(message.id)
+            }
             (Phase::Running, Busy::Interrupt) => self.stop_run(StopCause::Interrupted),
             _ => {}
+        }
+    }
+
+    /// Whether it came from where the turn at work answers to, and is meant for us.
+    pub(super) fn is_for_turn(&self, message: &Message) -> bool {
+        let first = self.state.turn.as_ref().and_then(|t| t.messages.first());
+        let addressed = message.origin.as_deref().is_none_or(|o| o.addressed);
+        addressed && first.is_none_or(|(m, _)| posting::is_same_place(m, message))
+    }
+
+    /// On a messenger a question is also answered by the number or the words of a choice.
+    fn as_decision(&self, message: &Message) -> Answered {
+        if message.origin.is_none() {
+            return Answered::Words;
+        }
+        let pending = self.state.turn.as_ref().and_then(|t| t.pending.as_ref());
+        let Some(pending) = pending else {
+            let late = self.state.ask_closed && chosen(&message.text, &usual_choices(RequestId(0))).is_some();
+            return if late { Answered::TooLate } else { Answered::Words };
+        };
+        let choices = posting::choices(pending.request, self.may_stand(pending));
+        let says = chosen(&message.text, &choices).map(|n| choices[n].says.as_str());
+        match says.and_then(|s| commands::read_text(s, false).ok().flatten()) {
+            Some((entry, command)) => Answered::Decision(entry, command),
+            None => Answered::Words,
         }
     }
 
@@ -83,15 +130,26 @@ impl Conversation {
     /// The record of a waiting message's words, as they reach the agent.
     pub(super) fn said(&self, id: MessageId, steered: bool) -> Option<Record> {
         let m = self.state.waiting.iter().find(|m| m.id == id)?;
-        let mut text = match m.manner.names_writers {
-            true => format!("{}: {}", sb_model::text::one_line(&m.from.0, 64), m.text),
-            false => m.text.clone(),
-        };
-        for line in self.prepared.get(&id).and_then(Option::as_ref).into_iter().flatten() {
+        let origin = m.origin.as_deref();
+        let mut text = String::new();
+        for line in origin.into_iter().flat_map(|o| &o.context) {
+            text.push_str(line);
+            text.push('\n');
+        }
+        if m.manner.names_writers {
+            let name = origin.map(|o| o.person.name.as_str()).filter(|n| !n.trim().is_empty());
+            text.push_str(&sb_model::text::one_line(name.unwrap_or(&m.from.0), 64));
+            text.push_str(": ");
+        }
+        text.push_str(&m.text);
+        let prepared = self.prepared.get(&id).and_then(Option::as_ref);
+        for line in prepared.into_iter().flat_map(|p| &p.lines) {
             text.push('\n');
             text.push_str(line);
         }
-        Some(Record::Said { message: id, from: m.from.clone(), text, files: m.files.clone(), steered })
+        let mut files = m.files.clone();
+        files.extend(prepared.into_iter().flat_map(|p| p.files.clone()));
+        Some(Record::Said { message: id, from: m.from.clone(), text, files, steered })
     }
 
     fn refuse_busy(&mut self, id: MessageId) {

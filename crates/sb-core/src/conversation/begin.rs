@@ -1,13 +1,15 @@
 //! From waiting messages to a turn at work: who is next, when they have settled, and its first commit.
 
 use sb_model::{
-    Busy, Change, Entry, Exchange, Message, MessageId, Record, Rights, SessionId, Task, Timestamp, TurnId,
+    Busy, Change, EndKind, Ending, Entry, Exchange, Message, MessageId, Record, Rights, SessionId, Task, Timestamp, TurnId,
 };
 
 use super::run::{Plan, Run, Slot};
-use super::{Conversation, Effect, Show};
-use crate::{commands, reply};
+use super::{Conversation, Effect, Prepared, Show};
+use crate::commands;
 
+/// An album is whole when nothing of it came for this long.
+const ALBUM_MS: i64 = 1_000;
 /// A chat that never pauses is answered after this many debounce times.
 const DEBOUNCES_AT_MOST: i64 = 10;
 
@@ -27,11 +29,49 @@ impl Conversation {
             let id = first.id;
             self.plan = Some(Plan::Recall(id));
             self.perform(Effect::Recall(id));
-        } else if self.settles_at().is_none_or(|at| at <= self.now)
-            && self.group().iter().all(|id| self.is_ready(*id))
-        {
+            return;
+        }
+        if self.settles_at().is_some_and(|at| at > self.now) {
+            return;
+        }
+        if self.drop_unaddressed() {
+            return self.next();
+        }
+        if self.group().iter().all(|id| self.is_ready(*id)) {
             self.plan = Some(Plan::Answer);
             self.want_slot(false);
+        }
+    }
+
+    /// Messages that were taken only because one of their album might have been meant for us, and none was.
+    fn drop_unaddressed(&mut self) -> bool {
+        let group = self.group();
+        let of_group = |m: &&Message| group.contains(&m.id);
+        if group.is_empty() || self.state.waiting.iter().filter(of_group).any(is_addressed) {
+            return false;
+        }
+        for message in group {
+            self.end_message(message, Ending::plain(EndKind::Dropped, "It was not meant for us.", self.session_id()));
+        }
+        true
+    }
+
+    /// Whoever wrote it changed it: what the agent will be told is changed, if it was not told yet.
+    pub(super) fn edited(&mut self, message: MessageId, text: String) {
+        let told = self.run.as_ref().is_some_and(|r| r.steering.contains(&message));
+        let waiting = self.state.waiting.iter().find(|m| m.id == message);
+        if waiting.is_some_and(|m| !is_command(m) && m.text != text) && !told {
+            self.record(Change::Edited { message, text });
+        }
+    }
+
+    /// Whoever wrote it took it back.
+    pub(super) fn unsent(&mut self, message: MessageId) {
+        let told = self.run.as_ref().is_some_and(|r| r.steering.contains(&message));
+        if self.waits(message) && !told {
+            let said = "Taken back by whoever wrote it.";
+            self.end_message(message, Ending::plain(EndKind::Dropped, said, self.session_id()));
+            self.next();
         }
     }
 
@@ -55,8 +95,13 @@ impl Conversation {
 
     /// When the messages that wait first have settled: no other of theirs came for the debounce time.
     pub(super) fn settles_at(&self) -> Option<Timestamp> {
-        let first = self.state.waiting.first().filter(|m| !is_command(m) && m.manner.debounce_ms > 0)?;
-        let wait = i64::from(first.manner.debounce_ms);
+        let first = self.state.waiting.first().filter(|m| !is_command(m))?;
+        // The pieces of an album come one by one, and nothing marks the last.
+        let album = if is_in_album(first) { ALBUM_MS } else { 0 };
+        let wait = i64::from(first.manner.debounce_ms).max(album);
+        if wait == 0 {
+            return None;
+        }
         let last = self.group().last().and_then(|id| self.state.waiting.iter().find(|m| m.id == *id))?;
         Some(last.at.plus_ms(wait).min(first.at.plus_ms(wait * DEBOUNCES_AT_MOST)))
     }
@@ -87,9 +132,9 @@ impl Conversation {
         self.prepared.get(&id).is_none_or(Option::is_some)
     }
 
-    pub(super) fn ready(&mut self, id: MessageId, lines: Vec<String>) {
+    pub(super) fn ready(&mut self, id: MessageId, prepared: Prepared) {
         if self.prepared.contains_key(&id) {
-            self.prepared.insert(id, Some(lines));
+            self.prepared.insert(id, Some(prepared));
         }
         let steers = self.state.waiting.iter().any(|m| m.id == id && m.manner.busy == Busy::Steer);
         if steers && self.state.turn.as_ref().is_some_and(|t| t.task == Task::Answer) {
@@ -122,6 +167,9 @@ impl Conversation {
 
     fn begin_answer(&mut self) {
         let group = self.ready_group();
+        if self.state.ask_closed {
+            self.record(Change::AskClosed(false));
+        }
         let said = group.iter().filter_map(|id| self.said(*id, false)).collect();
         self.begin_turn(Task::Answer, group, said);
     }
@@ -165,12 +213,12 @@ impl Conversation {
     pub(super) fn opened(&mut self, turn: TurnId, entries: &[Entry]) {
         let Some(run) = self.run.as_mut().filter(|r| r.turn == turn) else { return };
         let of_turn: Vec<Entry> = entries.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
-        run.pieces = reply::pieces(&of_turn);
+        of_turn.iter().for_each(|e| run.note(e.seq, &e.record));
         let words: Vec<MessageId> = self
             .state
             .waiting
             .iter()
-            .filter(|m| m.manner.busy == Busy::Steer && !is_command(m))
+            .filter(|m| m.manner.busy == Busy::Steer && !is_command(m) && self.is_for_turn(m))
             .map(|m| m.id)
             .collect();
         if self.state.turn.as_ref().is_some_and(|t| t.task == Task::Answer) {
@@ -198,10 +246,28 @@ pub(super) fn is_command(message: &Message) -> bool {
 
 /// Whether `next` is answered in one turn with `last`, which came right before it.
 fn joins(last: &Message, next: &Message) -> bool {
-    if last.manner.busy != next.manner.busy {
+    if is_of_album(last, next) {
+        return true;
+    }
+    if last.manner.busy != next.manner.busy || !super::posting::is_same_place(last, next) {
         return false;
     }
     let together = matches!(next.manner.busy, Busy::Collect | Busy::Steer);
     let debounce = i64::from(last.manner.debounce_ms);
     together || (debounce > 0 && next.at.ms_since(last.at) <= debounce)
+}
+
+/// Whether both belong to one album, which is never cut.
+fn is_of_album(last: &Message, next: &Message) -> bool {
+    let album = |m: &Message| m.origin.as_deref().and_then(|o| o.album.clone());
+    album(last).is_some_and(|a| album(next) == Some(a)) && super::posting::is_same_place(last, next)
+}
+
+fn is_in_album(message: &Message) -> bool {
+    message.origin.as_deref().is_some_and(|o| o.album.is_some())
+}
+
+/// Whether it was meant for us, as far as it says.
+fn is_addressed(message: &Message) -> bool {
+    message.origin.as_deref().is_none_or(|o| o.addressed)
 }

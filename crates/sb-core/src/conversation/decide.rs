@@ -1,7 +1,8 @@
 //! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
 
 use sb_model::{
-    CallId, Change, Message, MessageId, Pending, Phase, Record, Refusal, Rule, Seq, ToolClass, TurnId,
+    CallId, Change, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule, Seq, Timestamp,
+    ToolClass, TurnId,
 };
 
 use super::Conversation;
@@ -16,7 +17,8 @@ impl Conversation {
             Ok(both) => both,
             Err(why) => return self.refuse(message.id, Refusal::BadCommand, why),
         };
-        let from = self.log_decision(turn, &pending, message, Ok(rule.clone()));
+        let stands = rule.is_some();
+        let from = self.log_decision(turn, &pending, &message.from, Ok(rule.clone()));
         if let Some(text) = note {
             self.log(Some(turn), Record::Noted { text, by: message.from.clone(), told: true });
         }
@@ -29,7 +31,9 @@ impl Conversation {
         let mut granted = self.state.turn.as_ref().map(|t| t.granted.clone()).unwrap_or_default();
         granted.push((pending.call.digest(), message.from.clone()));
         self.record(Change::Granted { turn, granted });
-        self.decided(turn, message.id, from);
+        let how = if stands { "Allowed for this session" } else { "Allowed once" };
+        self.close_question(&pending, &format!("✅ {how} by {}.", who(message)));
+        self.decided(turn, Some((message.id, from)));
     }
 
     pub(super) fn decline(&mut self, message: &Message, words: &str) {
@@ -42,13 +46,43 @@ impl Conversation {
             if names_this || names_other { (Some(first), rest.trim()) } else { (None, words) };
         let Some((turn, pending)) = self.waiting_request(message.id, request) else { return };
         let call: CallId = pending.call.id.clone();
-        let from = self.log_decision(turn, &pending, message, Err(why));
+        let from = self.log_decision(turn, &pending, &message.from, Err(why));
         let text = match why {
             "" => "The person declined this call.".to_owned(),
             why => format!("The person declined this call: {why}"),
         };
         self.log(Some(turn), Record::Result { call, ok: false, text, files: Vec::new(), outside: false });
-        self.decided(turn, message.id, from);
+        self.close_question(&pending, &format!("❌ Declined by {}.", who(message)));
+        self.decided(turn, Some((message.id, from)));
+    }
+
+    /// When the request that waits is withdrawn, if ever: as the way in of its turn's first message says.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        let turn = self.state.turn.as_ref()?;
+        let (since, first) = (turn.pending.as_ref()?.since, turn.messages.first()?);
+        Some(since.plus_ms(i64::try_from(first.0.manner.ask_expiry_ms?).unwrap_or(i64::MAX)))
+    }
+
+    /// Nobody decided in time: the agent is told it has no permission, the chat that the question is closed.
+    pub(super) fn expire(&mut self) {
+        if self.expires_at().is_none_or(|at| at > self.now) {
+            return;
+        }
+        let turn = self.state.turn.as_ref().and_then(|t| Some((t.id, t.pending.clone()?)));
+        let Some((turn, pending)) = turn else { return };
+        let why = "nobody answered in time";
+        self.log_decision(turn, &pending, &Principal("nobody".to_owned()), Err(why));
+        let (call, text) = (pending.call.id.clone(), "You have no permission for this call: nobody answered in time.");
+        let result = Record::Result { call, ok: false, text: text.to_owned(), files: Vec::new(), outside: false };
+        self.log(Some(turn), result);
+        self.close_question(&pending, "⌛ Nobody answered in time, so this was not allowed.");
+        self.decided(turn, None);
+    }
+
+    /// Whether "always" can be given for this request.
+    pub(super) fn may_stand(&self, pending: &Pending) -> bool {
+        let tainted = self.state.session.as_ref().is_some_and(|s| s.tainted);
+        !tainted && pending.call.class != ToolClass::Spend
     }
 
     /// Writes down who decided what: allowed, perhaps with a rule, or declined for a reason.
@@ -56,14 +90,14 @@ impl Conversation {
         &mut self,
         turn: TurnId,
         pending: &Pending,
-        by: &Message,
+        by: &Principal,
         decision: Result<Option<Rule>, &str>,
     ) -> Seq {
         let (allowed, why, always) = match decision {
             Ok(rule) => (true, String::new(), rule),
             Err(why) => (false, why.to_owned(), None),
         };
-        let (request, call, by) = (pending.request, pending.call.clone(), by.from.clone());
+        let (request, call, by) = (pending.request, pending.call.clone(), by.clone());
         self.log(Some(turn), Record::Decided { request, call, by, allowed, why, always })
     }
 
@@ -115,11 +149,16 @@ impl Conversation {
         }
     }
 
-    /// The decision is recorded: the turn goes on, and answers the one who decided too.
-    fn decided(&mut self, turn: TurnId, message: MessageId, from: Seq) {
+    /// The decision is recorded: the turn goes on, and answers the one who decided too, if somebody did.
+    fn decided(&mut self, turn: TurnId, by: Option<(MessageId, Seq)>) {
+        if self.expires_at().is_some() {
+            self.record(Change::WakeAt(None));
+        }
         self.record(Change::Asks { turn, pending: None });
-        self.join(turn, message, from, false);
-        self.set_tainted(false);
+        if let Some((message, from)) = by {
+            self.join(turn, message, from, false);
+            self.set_tainted(false);
+        }
         self.enter(Phase::Running);
         // A harness still winding down goes on when it has.
         if self.run.is_none() {
@@ -155,4 +194,10 @@ impl Conversation {
     pub(super) fn note(&mut self, message: &Message, text: impl Into<String>) {
         self.log(None, Record::Noted { text: text.into(), by: message.from.clone(), told: false });
     }
+}
+
+/// Whoever wrote a message, as people read it.
+fn who(message: &Message) -> String {
+    let name = message.origin.as_deref().map(|o| o.person.name.as_str()).filter(|n| !n.trim().is_empty());
+    sb_model::text::one_line(name.unwrap_or(&message.from.0), 64)
 }

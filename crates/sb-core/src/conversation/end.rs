@@ -64,7 +64,8 @@ impl Conversation {
     /// Ends the stored turn and all its messages, and takes up what is next.
     fn close_turn(&mut self, mut close: Close) {
         let Some(turn) = self.state.turn.clone() else { return };
-        if turn.pending.is_some() {
+        if let Some(pending) = &turn.pending {
+            self.close_question(pending, "This question is closed: the turn is over.");
             self.record(Change::Asks { turn: turn.id, pending: None });
         }
         let silent = turn.messages.iter().all(|(_, from)| self.reply_words(*from).is_empty());
@@ -72,6 +73,7 @@ impl Conversation {
             close.kind = EndKind::Silent;
             close.remark = Some("(The agent ended without a word.)".to_owned());
         }
+        self.post_reply(&turn, close.remark.as_deref(), close.kind == EndKind::Failed);
         let to = self.log(Some(turn.id), Record::Ended { how: close.kind, fault: close.fault.clone() });
         let prompts = self.prompts(&turn) as u64;
         self.add_usage(Usage { turns: 1, messages: prompts, ..Usage::default() });
@@ -93,7 +95,7 @@ impl Conversation {
                 refusal: None,
                 fault: close.fault.clone(),
             };
-            self.end_message(message.id, ending);
+            self.set_ending(message.id, ending);
         }
         self.record(Change::TurnEnded { turn: turn.id, exchange: turn.task == Task::Answer });
         self.run = None;

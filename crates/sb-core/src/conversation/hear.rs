@@ -160,8 +160,13 @@ impl Conversation {
         self.show_tool(&call, "waiting");
         let request = RequestId(self.ids.next());
         let id: CallId = call.id.clone();
-        self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: reason.clone() });
-        self.record(Change::Asks { turn, pending: Some(Pending { request, call, reason, since: self.now }) });
+        let pending = Pending { request, call, reason, since: self.now };
+        self.post_question(turn, &pending);
+        self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: pending.reason.clone() });
+        self.record(Change::Asks { turn, pending: Some(pending) });
+        if let Some(at) = self.expires_at() {
+            self.record(Change::WakeAt(Some(at)));
+        }
         self.enter(Phase::Parked);
         let patience = self.now.plus_ms(super::stop::PATIENCE_MS);
         if let Some(run) = &mut self.run {

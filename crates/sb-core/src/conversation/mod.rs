@@ -11,7 +11,8 @@
 //! snapshot are only ever conveniences of this process.
 //!
 //! **Files.** One for each thing that can happen: `arrived` (with `choose`, `sessions`, `decide` and
-//! `stop` for the commands), `begin`, `hear` (the harness), `end`, `recover`. This one dispatches.
+//! `stop` for the commands), `begin`, `hear` (the harness), `end`, `recover`, and `posting` for what goes
+//! to a messenger. This one dispatches.
 
 mod arrived;
 mod begin;
@@ -19,6 +20,7 @@ mod choose;
 mod decide;
 mod end;
 mod hear;
+mod posting;
 mod recover;
 mod run;
 mod sessions;
@@ -28,10 +30,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sb_model::{
-    Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId, Phase, Profile,
+    Attachment, Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId, Phase, Profile,
     Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot, StopReason, Timestamp, ToolUpdate,
     TurnFault, TurnId,
 };
+
+pub use posting::Growing;
 
 use crate::apply::apply;
 use crate::ids::Ids;
@@ -42,8 +46,12 @@ use run::{Plan, Run, Slot};
 pub enum Input {
     /// A message was taken. `seen` holds what its command looks at, if [`Conversation::looks_at`] asked.
     Arrived(Message, Seen),
-    /// The message's files are where the agent can open them; one line for each says where.
-    Prepared(MessageId, Vec<String>),
+    /// The message's files are where the agent can open them.
+    Prepared(MessageId, Prepared),
+    /// Whoever wrote a waiting message changed it.
+    Edited(MessageId, String),
+    /// Whoever wrote a waiting message took it back.
+    Unsent(MessageId),
     /// A place to run a turn is ours.
     Granted,
     /// The turn's harness was started; what its turn had logged before.
@@ -57,6 +65,15 @@ pub enum Input {
     Closing,
     /// The machine was loaded anew: first input after a start, a takeover, a failed commit.
     Recovered,
+}
+
+/// A message's files, ready for the agent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prepared {
+    /// One for each file: where it is, or why it is not there.
+    pub lines: Vec<String>,
+    /// Those that came from a messenger, kept now; after those the message had at once.
+    pub files: Vec<Attachment>,
 }
 
 /// What a command may look at besides the snapshot; read by the shell right before it is handled.
@@ -134,8 +151,8 @@ pub struct Conversation {
     run: Option<Run>,
     /// The newest message that was taken when we were loaded: up to it, what waits is in the snapshot.
     loaded_to: MessageId,
-    /// Lines about the files of waiting messages; none yet: they are being prepared.
-    prepared: HashMap<MessageId, Option<Vec<String>>>,
+    /// The files of waiting messages; none yet: they are being prepared.
+    prepared: HashMap<MessageId, Option<Prepared>>,
 }
 
 impl Conversation {
@@ -161,7 +178,9 @@ impl Conversation {
         self.now = now.max(self.now);
         match input {
             Input::Arrived(message, seen) => self.arrived(message, seen),
-            Input::Prepared(message, lines) => self.ready(message, lines),
+            Input::Prepared(message, prepared) => self.ready(message, prepared),
+            Input::Edited(message, text) => self.edited(message, text),
+            Input::Unsent(message) => self.unsent(message),
             Input::Granted => self.granted(),
             Input::Opened(turn, entries) => self.opened(turn, &entries),
             Input::Harness(turn, event) => self.hear(turn, event),
@@ -178,7 +197,7 @@ impl Conversation {
         let working = self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Running);
         let run = self.run.as_ref().and_then(|run| run.wake_at(working, self.deadline_ms()));
         let settled = self.settles_at().filter(|at| *at > self.now && self.is_free());
-        [run, settled].into_iter().flatten().min()
+        [run, settled, self.expires_at()].into_iter().flatten().min()
     }
 
     /// The state as committed, once the last outcome is.
@@ -238,15 +257,21 @@ impl Conversation {
         if let (Some(run), Some(of)) = (&mut self.run, turn)
             && run.turn == of
         {
-            run.pieces.extend(crate::reply::piece(seq, &record));
+            run.note(seq, &record);
         }
         let entry = Entry { seq, at: self.now, turn, record };
         self.record(Change::Logged { session, entry });
         seq
     }
 
-    /// The message has its ending, for good.
+    /// The message has its ending, for good, and no turn's reply says it.
     fn end_message(&mut self, message: MessageId, ending: Ending) {
+        self.post_answer(message, &ending);
+        self.set_ending(message, ending);
+    }
+
+    /// The message has its ending, for good.
+    fn set_ending(&mut self, message: MessageId, ending: Ending) {
         self.prepared.remove(&message);
         self.record(Change::Ended { message, ending: ending.clone() });
         self.perform(Effect::Show(Show::Ended(message, ending)));

@@ -12,7 +12,7 @@ const STARTS_AT_MOST: u32 = 3;
 impl Conversation {
     pub(super) fn recover(&mut self) {
         let unprepared: Vec<_> =
-            self.state.waiting.iter().filter(|m| !m.files.is_empty()).map(|m| m.id).collect();
+            self.state.waiting.iter().filter(|m| super::arrived::has_files(m)).map(|m| m.id).collect();
         for id in unprepared {
             self.prepared.insert(id, None);
             self.perform(Effect::Prepare(id));
@@ -24,7 +24,7 @@ impl Conversation {
         let Some(turn) = &self.state.turn else { return self.next() };
         let (id, starts) = (turn.id, turn.starts);
         match turn.phase {
-            Phase::Parked => {}
+            Phase::Parked => self.expire(),
             Phase::Stopping => self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None),
             Phase::Running if starts >= STARTS_AT_MOST => {
                 let detail = format!(
@@ -34,6 +34,7 @@ impl Conversation {
                 self.close_without_run(EndKind::Failed, Some(failure_card(&fault)), Some(fault));
             }
             Phase::Running => {
+                self.post_restarted();
                 self.record(Change::TurnRestarted { turn: id });
                 self.log(Some(id), Record::Restarted { starts: starts + 1 });
                 self.plan = Some(Plan::GoOn);

@@ -1,7 +1,9 @@
 //! What this process knows of the turn at work; all of it can be derived again after a crash.
 
 use sb_model::text::add_paragraph;
-use sb_model::{Call, CallId, Exchange, MessageId, Record, Seq, Timestamp, TurnFault, TurnId, Usage};
+use sb_model::{
+    Attachment, Call, CallId, Exchange, MessageId, Record, RequestId, Seq, Timestamp, TurnFault, TurnId, Usage,
+};
 
 use crate::reply::{self, Piece};
 
@@ -53,6 +55,9 @@ pub(super) struct Run {
     pub pieces: Vec<Piece>,
     /// The answer being written.
     pub growing: String,
+    /// The last request it put before people, and where the words after it begin.
+    pub asked: Option<RequestId>,
+    pub stretch: Seq,
     /// Calls of the newest answer, to know what a result is of.
     pub calls: Vec<Call>,
     /// Calls that were let go and have no result yet.
@@ -74,6 +79,8 @@ impl Run {
             used: Usage::default(),
             pieces: Vec::new(),
             growing: String::new(),
+            asked: None,
+            stretch: Seq(0),
             calls: Vec::new(),
             acting: Vec::new(),
             stop: None,
@@ -89,6 +96,27 @@ impl Run {
             add_paragraph(&mut words, &self.growing);
         }
         words
+    }
+
+    /// What a record means for where the turn stands.
+    pub fn note(&mut self, seq: Seq, record: &Record) {
+        self.pieces.extend(reply::piece(seq, record));
+        if let Record::Asked { request, .. } = record {
+            self.asked = Some(*request);
+            self.stretch = seq.next();
+        }
+    }
+
+    /// What a messenger is told since the last question: all but that we were restarted, which it is told apart.
+    pub fn stretch_words(&self) -> String {
+        let mut words = reply::words_but_restarted(&self.pieces, self.stretch);
+        add_paragraph(&mut words, &self.growing);
+        words
+    }
+
+    /// The files shared since the last question.
+    pub fn stretch_files(&self) -> Vec<Attachment> {
+        reply::files(&self.pieces, self.stretch)
     }
 
     pub fn worked_ms(&self, now: Timestamp) -> i64 {

@@ -70,7 +70,8 @@ impl Conversation {
     /// The request is no longer open; the agent, if it ever goes on, reads why.
     fn withdraw(&mut self, turn: TurnId, why: &str) {
         let Some(pending) = self.state.turn.as_ref().and_then(|t| t.pending.clone()) else { return };
-        let call: CallId = pending.call.id;
+        let call: CallId = pending.call.id.clone();
+        self.close_question(&pending, "This question is closed: the turn was stopped.");
         self.record(Change::Asks { turn, pending: None });
         self.log(
             Some(turn),
@@ -108,6 +109,9 @@ impl Conversation {
                 }
                 (false, _) => {}
             }
+        }
+        if self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Parked) {
+            self.expire();
         }
         if !matches!(self.plan, Some(Plan::GoOn)) {
             self.next();
