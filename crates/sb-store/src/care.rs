@@ -10,16 +10,22 @@ use serde_json::Value;
 use crate::blobs::Blobs;
 use crate::dialect;
 use crate::error::Result;
+use crate::rows;
 use crate::store::{Store, blocking};
 
 /// Rows removed in one transaction, so that clearing up holds nobody up.
 const PIECE: usize = 500;
+
+/// How long posts are kept once they are out or dropped.
+const POSTS_KEPT_MS: i64 = 7 * 86_400_000;
 
 /// What a purge removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Purged {
     /// Messages' keys past their time.
     pub keys: u64,
+    /// Posts long out or dropped, each with its parts, and parts that never got a post.
+    pub posts: u64,
     /// Files that were begun and never finished.
     pub files: u64,
 }
@@ -46,7 +52,8 @@ impl Store {
         .await
     }
 
-    /// Removes what is over: keys past their time, files never finished.
+    /// Removes what is over: keys past their time, posts a week out or dropped that ask nothing any more,
+    /// parts as old whose post never came, files never finished.
     pub async fn purge(&self, now: Timestamp) -> Result<Purged> {
         let mut purged = Purged::default();
         loop {
@@ -56,6 +63,19 @@ impl Store {
                 break;
             }
             purged.keys += self.write("removing old keys", move |db| forget(db, &keys, now)).await?;
+        }
+        let before = now.plus_ms(-POSTS_KEPT_MS);
+        loop {
+            let old = self.read("finding old posts", move |db| old_posts(db, before)).await?;
+            if old.is_empty() {
+                break;
+            }
+            let gone = self.write("removing old posts", move |db| forget_posts(db, &old, before)).await?;
+            purged.posts += gone;
+            // What was found is open again: it is left for the next time.
+            if gone == 0 {
+                break;
+            }
         }
         let blobs = Arc::clone(self.blobs());
         let removed = blocking(move || blobs.remove_abandoned()).await;
@@ -96,6 +116,41 @@ fn forget(db: &Connection, keys: &[String], now: Timestamp) -> Result<u64> {
     Ok(count)
 }
 
+/// The keys of posts that are over, and of parts without a post. A post's `due` tells when it was last tried.
+fn old_posts(db: &Connection, before: Timestamp) -> Result<Vec<String>> {
+    let mut found = db.prepare_cached(
+        "select key from posts
+         where state in ('done', 'dropped') and asks = 0 and at <= $1 and due <= $1 limit $2",
+    )?;
+    let mut keys = rows::collect(&mut found, params![before.0, PIECE as i64], |row| Ok(row.get(0)?))?;
+    let mut found = db.prepare_cached(
+        "select distinct key from parts p
+         where at <= $1 and not exists (select 1 from posts where posts.key = p.key) limit $2",
+    )?;
+    keys.extend(rows::collect(&mut found, params![before.0, PIECE as i64], |row| {
+        row.get(0).map_err(Into::into)
+    })?);
+    Ok(keys)
+}
+
+fn forget_posts(db: &Connection, keys: &[String], before: Timestamp) -> Result<u64> {
+    // Again what they were found by: one may have been opened or written meanwhile.
+    let mut post = db.prepare_cached(
+        "delete from posts
+         where key = $1 and state in ('done', 'dropped') and asks = 0 and at <= $2 and due <= $2",
+    )?;
+    let mut parts = db.prepare_cached(
+        "delete from parts where key = $1 and not exists (select 1 from posts where key = $1)
+             and not exists (select 1 from parts where key = $1 and at > $2)",
+    )?;
+    let mut count = 0;
+    for key in keys {
+        let of = params![key, before.0];
+        count += u64::from(post.execute(of)? + parts.execute(of)? > 0);
+    }
+    Ok(count)
+}
+
 /// Blobs that some row names and that are not there.
 fn missing_blobs(db: &Connection, blobs: &Blobs) -> Result<Vec<String>> {
     let mut named = BTreeSet::new();
@@ -103,6 +158,8 @@ fn missing_blobs(db: &Connection, blobs: &Blobs) -> Result<Vec<String>> {
         "select body from messages where body like '%\"digest\"%'",
         "select ending from messages where ending like '%\"digest\"%'",
         "select body from records where body like '%\"digest\"%'",
+        "select body from posts where body like '%\"digest\"%'",
+        "select raw from inbox where why = 'held' and raw like '%\"digest\"%'",
     ] {
         let mut found = db.prepare(sql)?;
         let mut rows = found.query([])?;

@@ -9,7 +9,8 @@ use sb_model::{Change, ConversationId, Entry, MessageId, Record, SessionId};
 
 use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::plan::{Logged, Plan, SessionEdit};
-use crate::rows::json;
+use crate::posting;
+use crate::rows::{self, json};
 use crate::store::Store;
 use crate::turns::Turns;
 
@@ -38,6 +39,9 @@ fn commit(db: &Connection, of: &ConversationId, at: Version, changes: &[Change])
         match change {
             Change::Logged { session, entry } => append(db, *session, entry)?,
             Change::Ended { message, ending } => end_message(db, of, *message, &json(ending)?)?,
+            Change::Edited { message, text } => edit_message(db, of, *message, text)?,
+            Change::Posted(post) => posting::post(db, of, post, plan.at)?,
+            Change::Reposted { key, text } => posting::repost(db, of, key, text)?,
             _ => turns.apply(change)?,
         }
     }
@@ -50,14 +54,16 @@ fn move_on(db: &Connection, of: &ConversationId, at: Version, plan: &Plan) -> Re
     let moved = db
         .prepare_cached(
             "update conversations set version = version + 1, session = coalesce($1, session),
-                 choices = coalesce($2, choices), wake_at = case when $3 = 1 then $4 else wake_at end
-             where id = $5 and version = $6",
+                 choices = coalesce($2, choices), wake_at = case when $3 = 1 then $4 else wake_at end,
+                 ask_closed = coalesce($5, ask_closed)
+             where id = $6 and version = $7",
         )?
         .execute(params![
             plan.session.map(|s| s.to_string()),
             plan.choices,
             plan.wake.is_some(),
             plan.wake.flatten().map(|t| t.0),
+            plan.ask_closed,
             of.as_str(),
             at.0,
         ])?;
@@ -143,6 +149,23 @@ fn end_message(db: &Connection, of: &ConversationId, message: MessageId, ending:
         )?
         .execute(params![ending, message.0, of.as_str()])?;
     expect_one(changed, || format!("message {} has its ending, or is another conversation's", message.0))
+}
+
+/// Only what waits can be changed: once a turn has it, the agent has read it.
+fn edit_message(db: &Connection, of: &ConversationId, message: MessageId, text: &str) -> Result<()> {
+    let mut found = db.prepare_cached(
+        "select body from messages
+         where id = $1 and conversation = $2 and turn is null and ending is null",
+    )?;
+    let body = rows::first(&mut found, params![message.0, of.as_str()], |row| {
+        rows::parsed::<rows::MessageBody>(row, 0)
+    })?;
+    let Some(body) = body else {
+        return Err(StoreError::contradiction(format!("message {} does not wait here", message.0)));
+    };
+    db.prepare_cached("update messages set body = $1 where id = $2")?
+        .execute(params![json(&body.with_text(text))?, message.0])?;
+    Ok(())
 }
 
 /// One row was meant, so one row must have changed.

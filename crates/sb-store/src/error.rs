@@ -25,6 +25,8 @@ pub enum StoreErrorKind {
     Newer,
     /// The changes contradict what is stored, such as ending a message twice: a bug of the caller's.
     Contradiction,
+    /// It is more than may be kept. Nothing of the request was recorded.
+    TooLong,
     /// Anything else the disk or the database refused.
     Io,
 }
@@ -99,6 +101,7 @@ impl StoreErrorKind {
             Self::Contradiction => {
                 ("this contradicts what is stored, which is a bug; nothing was recorded", "")
             }
+            Self::TooLong => ("it is more than may be kept", ""),
             Self::Io => ("it failed", ""),
         }
     }
@@ -106,7 +109,7 @@ impl StoreErrorKind {
     /// Whether the cause alone says everything.
     fn is_told_by_cause(self, cause: &(dyn Error + Send + Sync + 'static)) -> bool {
         match self {
-            Self::NotFound | Self::Io => true,
+            Self::NotFound | Self::TooLong | Self::Io => true,
             // A sentence of ours, with its own remedy.
             Self::Corrupt => !(cause.is::<rusqlite::Error>() || cause.is::<serde_json::Error>()),
             _ => false,

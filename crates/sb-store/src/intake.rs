@@ -24,6 +24,11 @@ pub enum Taken {
     OtherBody(MessageId),
     /// Too many messages wait in that conversation; it was not taken.
     Full,
+    /// Too many messages wait in that conversation; it is kept until there is room again.
+    Held {
+        /// Nothing of the conversation was held before.
+        first: bool,
+    },
 }
 
 /// One message as it stands.
@@ -57,34 +62,52 @@ impl Store {
     /// One message by its receipt.
     pub async fn message(&self, id: MessageId) -> Result<Option<StoredMessage>> {
         self.read("reading a message", move |db| {
-            let mut found = db.prepare_cached(
-                "select m.id, m.at, m.body, m.conversation, c.profile, m.turn, m.ending
-                 from messages m join conversations c on c.id = m.conversation where m.id = $1",
-            )?;
-            rows::first(&mut found, [id.0], |row| {
-                Ok(StoredMessage {
-                    message: rows::message(row, 0)?,
-                    conversation: ConversationId(row.get(3)?),
-                    profile: ProfileName(row.get(4)?),
-                    turn: rows::id_or_none(row, 5)?,
-                    ending: rows::ending(row, 6)?,
-                })
-            })
+            rows::first(&mut *db.prepare_cached(&stored("m.id = $1"))?, [id.0], stored_message)
+        })
+        .await
+    }
+
+    /// The message that a way in's key stands for; none once the key is forgotten.
+    pub async fn message_by_key(&self, key: &str, now: Timestamp) -> Result<Option<StoredMessage>> {
+        let key = key.to_owned();
+        self.read("reading a message by its key", move |db| {
+            let sql = stored("m.id = (select message from keys where key = $1 and until > $2)");
+            rows::first(&mut *db.prepare_cached(&sql)?, params![key, now.0], stored_message)
         })
         .await
     }
 }
 
-fn take_one(db: &Connection, mut inbound: Inbound, now: Timestamp, most_waiting: i64) -> Result<Taken> {
-    let key = inbound.key.take();
-    if let Some(key) = &key
-        && let Some(known) = known(db, key, now)?
-    {
+fn stored(condition: &str) -> String {
+    format!(
+        "select m.id, m.at, m.body, m.conversation, c.profile, m.turn, m.ending
+         from messages m join conversations c on c.id = m.conversation where {condition}"
+    )
+}
+
+fn stored_message(row: &rusqlite::Row<'_>) -> Result<StoredMessage> {
+    Ok(StoredMessage {
+        message: rows::message(row, 0)?,
+        conversation: ConversationId(row.get(3)?),
+        profile: ProfileName(row.get(4)?),
+        turn: rows::id_or_none(row, 5)?,
+        ending: rows::ending(row, 6)?,
+    })
+}
+
+fn take_one(db: &Connection, inbound: Inbound, now: Timestamp, most_waiting: i64) -> Result<Taken> {
+    if let Some(known) = known(db, inbound.key.as_ref(), now)? {
         return Ok(known);
     }
     if unfinished(db, &inbound.conversation)? >= most_waiting {
         return Ok(Taken::Full);
     }
+    Ok(Taken::New(insert(db, inbound, now)?))
+}
+
+/// Makes a message of what came, whatever waits; its key is known from then on.
+pub(crate) fn insert(db: &Connection, mut inbound: Inbound, now: Timestamp) -> Result<Message> {
+    let key = inbound.key.take();
     db.prepare_cached("insert into conversations (id, profile) values ($1, $2) on conflict (id) do nothing")?
         .execute([inbound.conversation.as_str(), inbound.profile.as_str()])?;
     let conversation = inbound.conversation.clone();
@@ -97,11 +120,12 @@ fn take_one(db: &Connection, mut inbound: Inbound, now: Timestamp, most_waiting:
     if let Some(key) = &key {
         remember(db, key, id, now)?;
     }
-    Ok(Taken::New(body.message(MessageId(id), now)))
+    Ok(body.message(MessageId(id), now))
 }
 
 /// What a key stands for, if it is known and not yet forgotten.
-fn known(db: &Connection, key: &Key, now: Timestamp) -> Result<Option<Taken>> {
+pub(crate) fn known(db: &Connection, key: Option<&Key>, now: Timestamp) -> Result<Option<Taken>> {
+    let Some(key) = key else { return Ok(None) };
     let mut found = db.prepare_cached("select message, body from keys where key = $1 and until > $2")?;
     rows::first(&mut found, params![key.text, now.0], |row| {
         let id = MessageId(row.get(0)?);
@@ -120,7 +144,8 @@ fn remember(db: &Connection, key: &Key, message: i64, now: Timestamp) -> Result<
     Ok(())
 }
 
-fn unfinished(db: &Connection, conversation: &ConversationId) -> Result<i64> {
+/// How many messages of a conversation have no ending.
+pub(crate) fn unfinished(db: &Connection, conversation: &ConversationId) -> Result<i64> {
     Ok(db
         .prepare_cached("select count(*) from messages where conversation = $1 and ending is null")?
         .query_row([conversation.as_str()], |row| row.get(0))?)

@@ -58,16 +58,16 @@ fn load(db: &Connection, of: ConversationId) -> Result<Option<(Snapshot, Version
     let sql = conversation_and_session();
     let mut found = db.prepare_cached(&sql)?;
     let row = rows::first(&mut found, [of.as_str()], |row| {
-        let current: Option<SessionId> = rows::id_or_none(row, 4)?;
+        let current: Option<SessionId> = rows::id_or_none(row, 5)?;
         let snapshot = Snapshot {
             id: of.clone(),
             profile: ProfileName(row.get(0)?),
             choices: rows::parsed_or_default(row, 2)?,
-            session: current.map(|_| rows::session(row, 4)).transpose()?,
+            session: current.map(|_| rows::session(row, 5)).transpose()?,
             waiting: Vec::new(),
             turn: None,
             newest: MessageId(row.get(3)?),
-            ask_closed: false,
+            ask_closed: row.get(4)?,
         };
         Ok((snapshot, Version(row.get(1)?)))
     })?;
@@ -85,7 +85,7 @@ fn load(db: &Connection, of: ConversationId) -> Result<Option<(Snapshot, Version
 
 fn conversation_and_session() -> String {
     format!(
-        "select c.profile, c.version, c.choices, c.newest, {} from conversations c
+        "select c.profile, c.version, c.choices, c.newest, c.ask_closed, {} from conversations c
          left join sessions s on s.id = c.session where c.id = $1",
         rows::SESSION
     )

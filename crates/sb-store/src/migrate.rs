@@ -8,8 +8,11 @@ use rusqlite::Connection;
 use crate::dialect;
 use crate::error::{Result, StoreError, StoreErrorKind};
 
-const STEPS: &[&str] =
-    &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_instruct.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../migrations/0001_first.sql"),
+    include_str!("../migrations/0002_instruct.sql"),
+    include_str!("../migrations/0003_messengers.sql"),
+];
 
 /// Brings the home's tables up to what this program knows.
 pub(crate) fn migrate(db: &mut Connection) -> Result<()> {

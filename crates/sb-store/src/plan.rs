@@ -19,6 +19,9 @@ pub(crate) struct Plan {
     pub(crate) session: Option<SessionId>,
     /// `Some(None)`: not to be woken.
     pub(crate) wake: Option<Option<Timestamp>>,
+    pub(crate) ask_closed: Option<bool>,
+    /// The latest time that any of the changes names.
+    pub(crate) at: Option<Timestamp>,
     /// In the order in which they are first named.
     pub(crate) sessions: Vec<SessionEdit>,
     /// Where each turn's entries among these changes begin.
@@ -59,6 +62,7 @@ impl Plan {
         match change {
             Change::SessionBegan { id, at } => {
                 self.session = Some(*id);
+                self.at = self.at.max(Some(*at));
                 self.edit(*id).began = Some(*at);
             }
             Change::SessionResumed(session) => {
@@ -72,7 +76,10 @@ impl Plan {
             Change::Tainted { session, tainted } => self.edit(*session).tainted = Some(*tainted),
             Change::Used { session, usage } => self.edit(*session).usage = Some(used(usage)?),
             Change::WakeAt(at) => self.wake = Some(*at),
+            Change::AskClosed(closed) => self.ask_closed = Some(*closed),
+            Change::TurnBegan { at, .. } => self.at = self.at.max(Some(*at)),
             Change::Logged { session, entry } => {
+                self.at = self.at.max(Some(entry.at));
                 if let Some(turn) = entry.turn
                     && !matches!(entry.record, Record::Undone { .. })
                 {

@@ -54,6 +54,25 @@ pub(crate) fn parsed_or_none<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> R
     Ok(text_or_none(row, at)?.map(serde_json::from_str).transpose()?)
 }
 
+/// A value that is one word in its column.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    /// Every value with its word.
+    const WORDS: &'static [(Self, &'static str)];
+    /// The word for the column.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(value, _)| *value == self).map_or("", |(_, word)| word)
+    }
+}
+
+/// A column that holds a word.
+pub(crate) fn word<T: Word>(row: &Row<'_>, at: usize) -> Result<T> {
+    let word = text(row, at)?;
+    let found = T::WORDS.iter().find(|(_, known)| *known == word).map(|(value, _)| *value);
+    found.ok_or_else(|| {
+        StoreError::new(StoreErrorKind::Corrupt, format!("{word:?} is no word of this column"))
+    })
+}
+
 fn text<'a>(row: &'a Row<'_>, at: usize) -> Result<&'a str> {
     row.get_ref(at)?.as_str().map_err(|e| StoreError::new(StoreErrorKind::Corrupt, e))
 }
@@ -81,6 +100,18 @@ impl MessageBody {
     pub(crate) fn of(inbound: sb_model::Inbound) -> Self {
         let sb_model::Inbound { session, from, rights, text, files, manner, origin, .. } = inbound;
         Self { from, rights, text, files, manner, session, origin }
+    }
+    pub(crate) fn inbound(
+        self,
+        conversation: sb_model::ConversationId,
+        profile: sb_model::ProfileName,
+        key: Option<sb_model::Key>,
+    ) -> sb_model::Inbound {
+        let Self { from, rights, text, files, manner, session, origin } = self;
+        sb_model::Inbound { conversation, profile, session, key, from, rights, text, files, manner, origin }
+    }
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        Self { text: text.to_owned(), ..self }
     }
     pub(crate) fn message(self, id: MessageId, at: Timestamp) -> Message {
         let Self { from, rights, text, files, manner, session, origin } = self;

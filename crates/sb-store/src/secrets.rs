@@ -38,13 +38,25 @@ impl Store {
             .await
             .map_err(|e| e.while_doing(doing))?;
         let name = name.to_owned();
-        self.write(doing, move |db| {
-            db.prepare_cached(
-                "insert into secrets (name, sealed) values ($1, $2)
-                 on conflict (name) do update set sealed = excluded.sealed",
-            )?
-            .execute([name, sealed])?;
-            Ok(())
+        self.write(doing, move |db| keep(db, &name, Some(&sealed))).await
+    }
+
+    /// Seals secrets, each under its own name; an empty one is none.
+    pub(crate) async fn seal_all(
+        &self,
+        secrets: Vec<(String, Secret)>,
+    ) -> Result<Vec<(String, Option<String>)>> {
+        let home = self.home().clone();
+        blocking(move || {
+            let mut sealed = Vec::with_capacity(secrets.len());
+            for (name, secret) in secrets {
+                let seal = match secret.expose().is_empty() {
+                    true => None,
+                    false => Some(seal(&sealing_key(&home)?, &name, &secret)?),
+                };
+                sealed.push((name, seal));
+            }
+            Ok(sealed)
         })
         .await
     }
@@ -61,6 +73,22 @@ impl Store {
         .await
     }
 
+    /// The secrets whose names begin so, by name.
+    pub(crate) async fn secrets_beginning(&self, beginning: &str) -> Result<Vec<(String, Secret)>> {
+        let (home, beginning) = (self.home().clone(), beginning.to_owned());
+        self.read("opening secrets", move |db| {
+            let mut found = db.prepare_cached(
+                "select name, sealed from secrets where substr(name, 1, length($1)) = $1 order by name",
+            )?;
+            rows::collect(&mut found, [beginning], |row| {
+                let (name, sealed): (String, String) = (row.get(0)?, row.get(1)?);
+                let secret = open(&opening_key(&home, &name)?, &name, &sealed)?;
+                Ok((name, secret))
+            })
+        })
+        .await
+    }
+
     /// Forgets a secret; whether there was one.
     pub async fn remove_secret(&self, name: &str) -> Result<bool> {
         let name = name.to_owned();
@@ -69,6 +97,20 @@ impl Store {
         })
         .await
     }
+}
+
+/// Writes a seal under its name, or removes what is there.
+pub(crate) fn keep(db: &Connection, name: &str, sealed: Option<&str>) -> Result<()> {
+    let changed = match sealed {
+        Some(sealed) => db
+            .prepare_cached(
+                "insert into secrets (name, sealed) values ($1, $2)
+                 on conflict (name) do update set sealed = excluded.sealed",
+            )?
+            .execute([name, sealed]),
+        None => db.prepare_cached("delete from secrets where name = $1")?.execute([name]),
+    };
+    Ok(changed.map(drop)?)
 }
 
 /// Forgets every secret whose name begins so.
