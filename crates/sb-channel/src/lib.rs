@@ -14,7 +14,7 @@ mod settings;
 mod webhook;
 
 pub use channel::{
-    Account, Attempt, Channel, Command, Feed, Gesture, Inlet, LiveReply, Mark, OutFile, Piece, Updates,
+    Account, Attempt, Channel, Command, Feed, Gesture, Inlet, LiveReply, Mark, Opens, OutFile, Piece, Updates,
 };
 pub use context::{ChannelContext, State};
 pub use event::{Batch, Event, Incoming, Pressed, Quoted};

@@ -16,7 +16,7 @@ pub struct Kind {
 }
 
 /// The facts of a kind: flags, forms, tables and pages are printed from them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Manifest {
     /// As people type it: lower-case letters, digits, `-`.
     pub id: &'static str,
