@@ -7,7 +7,7 @@ use sb_net::model::text::Rendered;
 use sb_net::model::{Chat, Choice, Fault, FaultKind, FileRef, Handle, MessageRef};
 use tokio::io::AsyncWrite;
 
-use crate::{Batch, Features, Result, Webhook};
+use crate::{Batch, Event, Features, Result, Webhook};
 
 /// Who we are there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,11 @@ pub trait Channel: Send + Sync + 'static {
         _most: u64,
     ) -> Result<u64> {
         Err(unsupported("fetching a file"))
+    }
+
+    /// Translates a payload that was kept because nobody knew it; none, if it still means nothing.
+    fn read_again(&self, _raw: &str) -> Option<Event> {
+        None
     }
 
     /// Makes the platform offer these commands in its menu. Called after each successful start.

@@ -3,21 +3,24 @@
 //! A failed commit throws the machine away and loads another from what is stored, so memory never
 //! runs ahead of the disk. After a minute with nothing to do the actor leaves; rows are all that is left.
 
+mod posting;
 mod showing;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use sb_core::commands::Command;
-use sb_core::model::{ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, TurnId};
+use sb_core::model::{Address, ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, TurnId};
 use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, StoreErrorKind, Version};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
+use self::posting::Posts;
 use crate::Engine;
 use crate::actors::Mail;
+use crate::bridge::Growth;
 use crate::kept::Kept;
 use crate::live::Live;
 use crate::meter;
@@ -33,7 +36,7 @@ const SESSIONS_LISTED: usize = 20;
 
 /// Lives until it has slept long enough, or its mailbox is closed.
 pub(crate) async fn live(engine: Engine, id: ConversationId, mails: mpsc::UnboundedReceiver<Mail>) {
-    let mut actor = Actor { engine, id, mails, lives: HashMap::new(), place: Place::None };
+    let mut actor = Actor { engine, id, mails, lives: HashMap::new(), places: HashMap::new(), place: Place::None };
     let mut backoff = Duration::from_millis(50);
     loop {
         match actor.awake().await {
@@ -65,6 +68,8 @@ struct Actor {
     mails: mpsc::UnboundedReceiver<Mail>,
     /// Who follows what; outlives a reload.
     lives: HashMap<MessageId, watch::Sender<Live>>,
+    /// Where the messages at hand came from.
+    places: HashMap<MessageId, Address>,
     place: Place,
 }
 
@@ -82,6 +87,8 @@ struct Loaded {
     version: Version,
     work: Option<AtWork>,
     kept: Option<Kept>,
+    /// What the lane of its chat is shown of the reply being written.
+    growing: Option<watch::Sender<Growth>>,
 }
 
 enum Next {
@@ -127,7 +134,7 @@ impl Actor {
         let Some((snapshot, version)) = inner.store.load(&self.id).await? else { return Ok(None) };
         let context = self.context(&snapshot.profile);
         let conversation = Conversation::new(snapshot, context, inner.dice.roll());
-        Ok(Some(Loaded { conversation, version, work: None, kept: None }))
+        Ok(Some(Loaded { conversation, version, work: None, kept: None, growing: None }))
     }
 
     /// The profile as it is now. One that was removed keeps nothing but its name: no tools, no models.
@@ -169,6 +176,9 @@ impl Actor {
         match mail {
             Mail::Arrived(message, shows) => {
                 let id = message.id;
+                if let Some(origin) = &message.origin {
+                    self.places.insert(id, origin.address.clone());
+                }
                 if let Some(shows) = shows {
                     self.lives.insert(id, shows);
                 }
@@ -176,7 +186,8 @@ impl Actor {
                 self.step(now, arrival).await?;
                 self.catch_up(now, id).await
             }
-            Mail::Wake | Mail::Close => Ok(()),
+            Mail::Wake => self.step(now, Input::Wake).await,
+            Mail::Close => Ok(()),
             Mail::Granted if self.place == Place::Asked => {
                 self.place = Place::Held;
                 self.step(now, Input::Granted).await
@@ -185,7 +196,9 @@ impl Actor {
                 self.engine.release_place();
                 Ok(())
             }
-            Mail::Prepared(message, lines) => self.step(now, Input::Prepared(message, lines)).await,
+            Mail::Prepared(message, prepared) => self.step(now, Input::Prepared(message, prepared)).await,
+            Mail::Edited(message, text) => self.step(now, Input::Edited(message, text)).await,
+            Mail::Unsent(message) => self.step(now, Input::Unsent(message)).await,
             Mail::Follow(message, answer) => {
                 let live = self.followed(now, message).await?;
                 let _ = answer.send(live);
@@ -231,6 +244,7 @@ impl Actor {
         while let Some(input) = inputs.pop_front() {
             now.conversation.context = self.context(&now.conversation.state().profile.clone());
             let outcome = now.conversation.handle(self.engine.inner().clock.now(), input);
+            let posts = Posts::of(&outcome.record, now.conversation.state());
             if !outcome.record.is_empty() {
                 // Fed before the commit takes the changes; if it fails, all of `now` is thrown away.
                 Kept::follow(&mut now.kept, &outcome.record);
@@ -238,13 +252,14 @@ impl Actor {
                 now.version = self.engine.inner().store.commit(&self.id, now.version, outcome.record).await?;
                 meter::committed(begun.elapsed(), turn_end);
             }
+            self.posted(posts);
             for effect in outcome.perform {
                 if let Some(next) = self.perform(now, effect).await? {
                     inputs.push_back(next);
                 }
             }
         }
-        Ok(())
+        self.release_held(now).await
     }
 
     async fn perform(&mut self, now: &mut Loaded, effect: Effect) -> Result<Option<Input>> {
@@ -312,8 +327,8 @@ impl Actor {
         let (engine, id) = (self.engine.clone(), self.id.clone());
         let workspace = now.conversation.context.profile.workspace.clone();
         tokio::spawn(async move {
-            let lines = prepare::into_inbox(engine.store(), workspace.as_deref(), &message.files).await;
-            engine.send(&id, Mail::Prepared(message.id, lines));
+            let prepared = prepare::prepare(&engine, workspace.as_deref(), &message).await;
+            engine.send(&id, Mail::Prepared(message.id, prepared));
         });
     }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use sb_core::Prepared;
 use sb_core::model::{ConversationId, Message, MessageId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
@@ -22,7 +23,10 @@ pub(crate) enum Mail {
     /// Something is unfinished here: load and see.
     Wake,
     Granted,
-    Prepared(MessageId, Vec<String>),
+    Prepared(MessageId, Prepared),
+    /// Whoever wrote it changed it, or took it back.
+    Edited(MessageId, String),
+    Unsent(MessageId),
     /// The program ends.
     Close,
     /// Somebody wants to follow; `None` comes back if the message has its ending.

@@ -7,17 +7,22 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sb_core::commands;
 use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
+use sb_channel::Kind;
 use sb_harness::Harness;
+use sb_harness::net::Http;
 use sb_store::{Store, StoreError, Taken};
 use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::actors::{Actors, Mail};
+use crate::bridge::Bridges;
 use crate::error::{EngineError, EngineErrorKind, Result};
 use crate::follow::Follow;
 use crate::live::Live;
 use crate::places::Places;
 use crate::profiles::Profiles;
 use crate::tokens::Tokens;
+use crate::waker;
 
 /// How long conversations may take to close.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -42,6 +47,12 @@ pub struct Parts {
     pub dice: Arc<dyn Dice>,
     /// Turns at once.
     pub parallel: usize,
+    /// The messengers there are.
+    pub kinds: Vec<Kind>,
+    /// How messengers' platforms are reached.
+    pub http: Http,
+    /// Where platforms reach us, if they can.
+    pub public_url: Option<String>,
 }
 
 /// The running engine; cloning is cheap.
@@ -57,9 +68,32 @@ pub(crate) struct Inner {
     pub places: Places,
     pub tokens: Tokens,
     pub actors: Actors,
+    pub bridges: Bridges,
+    pub kinds: Vec<Kind>,
+    pub http: Http,
+    public_url: Option<String>,
+    serves_channels: AtomicBool,
+    /// The timer runs.
+    wakes: AtomicBool,
+    ends: CancellationToken,
     closing: AtomicBool,
     /// What is wrong with the store, once something was found to be.
     trouble: OnceLock<String>,
+}
+
+impl Inner {
+    /// Where platforms reach us.
+    pub fn public_url(&self) -> Option<&str> {
+        self.public_url.as_deref()
+    }
+    /// Whether enabled channels are to run here.
+    pub fn serves_channels(&self) -> bool {
+        self.serves_channels.load(Ordering::Relaxed)
+    }
+    /// From now on they are.
+    pub fn serve_channels(&self) {
+        self.serves_channels.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Names one taken message for ever.
@@ -91,6 +125,13 @@ impl Engine {
             places: Places::new(parts.parallel),
             tokens: Tokens::default(),
             actors: Actors::default(),
+            bridges: Bridges::default(),
+            kinds: parts.kinds,
+            http: parts.http,
+            public_url: parts.public_url,
+            serves_channels: AtomicBool::new(false),
+            wakes: AtomicBool::new(false),
+            ends: CancellationToken::new(),
             closing: AtomicBool::new(false),
             trouble: OnceLock::new(),
         }));
@@ -99,6 +140,9 @@ impl Engine {
 
     /// Takes up everything unfinished: how many conversations that is.
     pub async fn take_up(&self) -> Result<usize> {
+        if !self.0.wakes.swap(true, Ordering::SeqCst) {
+            tokio::spawn(waker::run(self.clone(), self.0.ends.clone()));
+        }
         let unfinished = self.0.store.unfinished().await?;
         for conversation in &unfinished {
             self.send(conversation, Mail::Wake);
@@ -151,7 +195,7 @@ impl Engine {
                 EngineErrorKind::OtherBody,
                 "This idempotency key was used with another body. Use a new key for a new message.",
             )),
-            Some(Taken::Full) => Err(EngineError::new(
+            Some(Taken::Full | Taken::Held { .. }) => Err(EngineError::new(
                 EngineErrorKind::Full,
                 "Too many messages wait in this conversation; nothing was taken. Wait for answers, or send /stop.",
             )),
@@ -172,7 +216,8 @@ impl Engine {
     /// Ends all actors and their turns, and closes the store. What was unfinished is taken up at the next start.
     pub async fn close(&self) -> Result<()> {
         self.0.closing.store(true, Ordering::SeqCst);
-        self.0.actors.close(CLOSING).await;
+        self.0.ends.cancel();
+        tokio::join!(self.0.actors.close(CLOSING), self.end_channels());
         Ok(self.0.store.clone().close().await?)
     }
 

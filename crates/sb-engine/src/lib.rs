@@ -7,6 +7,7 @@
 mod actor;
 mod actors;
 mod api;
+mod bridge;
 mod care;
 mod desk;
 mod error;
@@ -19,12 +20,15 @@ mod prepare;
 mod profiles;
 mod tokens;
 mod turn;
+mod waker;
 
 pub use api::{Agents, Engine, Parts, Receipt, Submitted};
+pub use bridge::{BadConfig, BridgeState, BridgeStatus, ChannelView, LogLine, Replayed, check_config};
 pub use care::Checkup;
 pub use desk::{Health, SessionView};
 pub use error::{EngineError, EngineErrorKind, Result};
 pub use follow::{Follow, ReplyEvent};
+pub use sb_channel as channel;
 pub use sb_core as core;
 pub use sb_core::model;
 pub use sb_harness as harness;

@@ -9,10 +9,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use sb_core::model::{Attachment, Digest};
+use sb_core::Prepared;
+use sb_core::model::{Attachment, Digest, Message};
 use sb_harness::Blobs;
 use sb_store::Store;
 use tokio::io::AsyncReadExt;
+
+use crate::Engine;
+use crate::bridge::{Fetched, fetch_all};
 
 /// The store's blobs, as harnesses reach them.
 pub(crate) struct StoreBlobs(pub Store);
@@ -31,6 +35,18 @@ impl Blobs for StoreBlobs {
     async fn open(&self, digest: &Digest) -> io::Result<tokio::fs::File> {
         self.0.open_blob(digest).await.map_err(io::Error::other)
     }
+}
+
+/// Makes a message's files ready: those still on their platform are fetched, all are put into the inbox.
+pub(crate) async fn prepare(engine: &Engine, workspace: Option<&str>, message: &Message) -> Prepared {
+    let fetched = match message.origin.as_deref().filter(|o| !o.files.is_empty()) {
+        Some(origin) => fetch_all(engine, origin).await,
+        None => Fetched::default(),
+    };
+    let all: Vec<Attachment> = message.files.iter().chain(&fetched.files).cloned().collect();
+    let mut lines = into_inbox(engine.store(), workspace, &all).await;
+    lines.extend(fetched.lines);
+    Prepared { lines, files: fetched.files }
 }
 
 /// Puts the files into the workspace's `inbox/`; a line for each says where it is, or why it is not there.

@@ -12,7 +12,8 @@ use super::{Actor, Loaded, Result};
 use crate::live::Live;
 
 impl Actor {
-    pub(super) fn show(&mut self, now: &Loaded, show: Show) {
+    pub(super) fn show(&mut self, now: &mut Loaded, show: Show) {
+        self.show_chat(now, &show);
         match &show {
             Show::Began(session, messages) => {
                 for id in messages {

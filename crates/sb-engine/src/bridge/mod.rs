@@ -1,0 +1,125 @@
+//! Bridges: configured messengers, running. Everything that thirty-five of them share is here.
+//!
+//! A bridge's feeds take in (`feed`, `intake`), its lanes put out (`lane`, one for each chat with
+//! something to do: the only writer there). `supervise` starts them and starts them again. A bridge's
+//! failure touches nothing but itself. What an adapter says of its platform are values; no line here
+//! knows which messenger it is.
+
+mod config;
+mod desk;
+mod feed;
+mod fetch;
+mod gestures;
+mod grow;
+mod hook;
+mod intake;
+mod lane;
+mod live;
+mod places;
+mod plan;
+mod send;
+mod status;
+mod supervise;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use sb_channel::{Account, Channel};
+use sb_core::Breaker;
+use sb_core::model::{ChannelConfig, Chat, ConversationId, MessageId, Slug};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use config::{BadConfig, check_config};
+pub use desk::{ChannelView, Replayed};
+pub use status::{BridgeState, BridgeStatus, LogLine};
+pub(crate) use fetch::{Fetched, fetch_all};
+pub(crate) use live::{GrowingReply, Growth};
+pub(crate) use places::Lanes;
+pub(crate) use status::Log;
+
+use crate::Engine;
+use lane::LaneMail;
+
+/// One running messenger.
+pub(crate) struct Bridge {
+    pub config: ChannelConfig,
+    pub channel: Arc<dyn Channel>,
+    pub account: Account,
+    pub log: Arc<Log>,
+    breaker: Mutex<Breaker>,
+    lanes: Lanes,
+    /// Feeds end with it at once; lanes finish what they are sending.
+    closing: CancellationToken,
+    tasks: TaskTracker,
+    /// Those let in by pairing, so that a message needs no look-up.
+    guests: RwLock<HashSet<String>>,
+    /// Ids under which moved chats were first known.
+    known_as: Mutex<HashMap<String, String>>,
+    bots: Mutex<HashMap<String, std::collections::VecDeque<sb_core::model::Timestamp>>>,
+}
+
+/// All bridges of an engine.
+#[derive(Default)]
+pub(crate) struct Bridges {
+    running: RwLock<HashMap<Slug, Arc<Bridge>>>,
+    pub(crate) supervised: Mutex<HashMap<Slug, supervise::Supervised>>,
+    /// Conversations of which something is held until there is room.
+    held: Mutex<HashSet<ConversationId>>,
+}
+
+impl Bridges {
+    /// The running bridge of a channel, if it runs.
+    pub fn get(&self, slug: &Slug) -> Option<Arc<Bridge>> {
+        self.running.read().unwrap_or_else(PoisonError::into_inner).get(slug).cloned()
+    }
+
+    fn put(&self, bridge: Arc<Bridge>) {
+        let slug = bridge.config.slug.clone();
+        self.running.write().unwrap_or_else(PoisonError::into_inner).insert(slug, bridge);
+    }
+
+    fn remove(&self, slug: &Slug) {
+        self.running.write().unwrap_or_else(PoisonError::into_inner).remove(slug);
+    }
+
+    pub fn holds(&self, conversation: ConversationId) {
+        locked(&self.held).insert(conversation);
+    }
+
+    /// Whether something of the conversation is held; asked once, it is forgotten until it is held again.
+    pub fn take_held(&self, conversation: &ConversationId) -> bool {
+        locked(&self.held).remove(conversation)
+    }
+}
+
+impl Bridge {
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        locked(&self.breaker)
+    }
+
+    /// Tells the lane of a chat; it is begun if it is not there. Nothing is told once the bridge is closing.
+    pub fn tell(self: &Arc<Self>, engine: &Engine, chat: &Chat, mail: LaneMail) {
+        self.lanes.tell(engine, self, chat, mail);
+    }
+
+    /// Something is in the outbox for this chat.
+    pub fn posted(self: &Arc<Self>, engine: &Engine, chat: &Chat) {
+        self.tell(engine, chat, LaneMail::Posted);
+    }
+
+    /// A reply begins to be written.
+    pub fn grows(self: &Arc<Self>, engine: &Engine, reply: GrowingReply) {
+        let chat = reply.to.chat.clone();
+        self.tell(engine, &chat, LaneMail::Growing(reply));
+    }
+
+    /// A message has its ending, or waits for a person.
+    pub fn settled(self: &Arc<Self>, engine: &Engine, chat: &Chat, message: MessageId, waits: bool) {
+        self.tell(engine, chat, LaneMail::Settled { message, waits });
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

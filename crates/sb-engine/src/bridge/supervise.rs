@@ -1,0 +1,267 @@
+//! Starting bridges, starting them again when they fail, and ending them so that nothing is lost.
+//!
+//! A start that fails is tried again after 30 s, doubling to 15 minutes; it concerns that channel alone.
+//! Changing a channel restarts only it: its feeds end at once, its lanes finish what they are sending,
+//! and what is unsent is in the outbox.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sb_channel::{ChannelContext, Command, Inlet, Kind, State};
+use sb_core::commands;
+use sb_core::model::{ChannelConfig, Fault, FaultKind, Slug};
+use sb_store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::config::{check_config, settings};
+use super::feed::{self, of_store};
+use super::lane::LaneMail;
+use super::places::Lanes;
+use super::status::{BridgeState, Log};
+use super::{Bridge, BridgeStatus, locked};
+use crate::Engine;
+
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// A check that takes longer has failed.
+const CHECKING: Duration = Duration::from_secs(30);
+/// How long lanes may take to finish what they are sending.
+const ENDING: Duration = Duration::from_secs(4);
+/// How long a running bridge is left to itself before it is seen whether something lies unsent.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// A channel that is looked after.
+pub(crate) struct Supervised {
+    closing: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+    log: Arc<Log>,
+}
+
+impl Engine {
+    /// Starts all enabled channels. None of them holds up another, or the caller.
+    pub async fn start_channels(&self) -> crate::Result<usize> {
+        self.inner().serve_channels();
+        for conversation in self.store().held().await? {
+            self.inner().bridges.holds(conversation);
+        }
+        let enabled: Vec<_> = self.store().channels().await?.into_iter().filter(|c| c.enabled).collect();
+        for config in &enabled {
+            self.supervise(config.slug.clone());
+        }
+        Ok(enabled.len())
+    }
+
+    /// Starts one channel now, and once: what a `bridge` on its own does.
+    ///
+    /// # Errors
+    /// If it cannot start: wrong settings, wrong credentials, a platform that cannot be reached.
+    pub async fn start_channel(&self, slug: &Slug) -> Result<BridgeStatus, Fault> {
+        for conversation in self.store().held().await.map_err(of_store)? {
+            self.inner().bridges.holds(conversation);
+        }
+        let log = Arc::new(Log::new(slug.clone()));
+        let bridge = start(self, slug, Arc::clone(&log), CancellationToken::new()).await?;
+        let (engine, closing, kept) = (self.clone(), bridge.closing.clone(), Arc::clone(&log));
+        let task = tokio::spawn(async move {
+            go(&engine, &bridge).await;
+        });
+        let supervised = Supervised { closing, task, log: kept };
+        locked(&self.inner().bridges.supervised).insert(slug.clone(), supervised);
+        Ok(log.status())
+    }
+
+    /// A channel was added, changed, enabled, disabled or removed: it alone is started anew, or ended.
+    pub async fn restart_channel(&self, slug: &Slug) -> crate::Result<()> {
+        let running = locked(&self.inner().bridges.supervised).remove(slug);
+        if let Some(running) = running {
+            end(running).await;
+        }
+        if self.store().channel(slug).await?.is_some_and(|c| c.enabled) && self.inner().serves_channels() {
+            self.supervise(slug.clone());
+        }
+        Ok(())
+    }
+
+    /// How a channel is. One that was never started here is off.
+    pub fn channel_status(&self, slug: &Slug) -> BridgeStatus {
+        let log = locked(&self.inner().bridges.supervised).get(slug).map(|s| Arc::clone(&s.log));
+        log.map(|l| l.status()).unwrap_or_default()
+    }
+
+    /// Ends all channels; what is being sent is finished, within a few seconds.
+    pub(crate) async fn end_channels(&self) {
+        let all: Vec<Supervised> = {
+            let mut supervised = locked(&self.inner().bridges.supervised);
+            supervised.drain().map(|(_, s)| s).collect()
+        };
+        all.iter().for_each(|s| s.closing.cancel());
+        for one in all {
+            end(one).await;
+        }
+    }
+
+    fn supervise(&self, slug: Slug) {
+        let (closing, log) = (CancellationToken::new(), Arc::new(Log::new(slug.clone())));
+        let (engine, token, kept, name) = (self.clone(), closing.clone(), Arc::clone(&log), slug.clone());
+        let task = tokio::spawn(async move { keep_up(engine, name, kept, token).await });
+        locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, log });
+    }
+}
+
+async fn end(one: Supervised) {
+    one.closing.cancel();
+    if tokio::time::timeout(ENDING, one.task).await.is_err() {
+        tracing::warn!("a channel did not end in time; what it was sending may be sent again");
+    }
+}
+
+/// Starts a channel until it runs, and stays with it until it is told to end.
+async fn keep_up(engine: Engine, slug: Slug, log: Arc<Log>, closing: CancellationToken) {
+    let mut wait = FIRST_WAIT;
+    loop {
+        log.change(|s| s.state = BridgeState::Starting);
+        let started = tokio::select! {
+            () = closing.cancelled() => return,
+            started = start(&engine, &slug, Arc::clone(&log), closing.clone()) => started,
+        };
+        match started {
+            Ok(bridge) => return go(&engine, &bridge).await,
+            Err(why) => {
+                let now = engine.inner().clock.now();
+                let again = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
+                log.say(now, &format!("it could not start, again in {} s: {why}", wait.as_secs()));
+                log.change(|s| s.state = BridgeState::Failed { why: why.to_string(), again: Some(again) });
+            }
+        }
+        tokio::select! {
+            () = closing.cancelled() => return,
+            () = tokio::time::sleep(wait) => wait = (wait * 2).min(LONGEST_WAIT),
+        }
+    }
+}
+
+/// Opens a channel and checks who we are there.
+async fn start(
+    engine: &Engine,
+    slug: &Slug,
+    log: Arc<Log>,
+    closing: CancellationToken,
+) -> Result<Arc<Bridge>, Fault> {
+    let inner = engine.inner();
+    let config = inner.store.channel(slug).await.map_err(of_store)?;
+    let config = config.ok_or_else(|| refused(format!("there is no channel {slug}")))?;
+    let kind = find_kind(&inner.kinds, &config)?;
+    let secrets = inner.store.channel_secrets(slug).await.map_err(of_store)?;
+    let named: Vec<String> = secrets.iter().map(|(name, _)| name.clone()).collect();
+    let manifest = (kind.manifest)();
+    check_config(&manifest, &config, &named).map_err(|why| refused(why.0))?;
+    let context = ChannelContext {
+        http: inner.http.clone(),
+        clock: Arc::clone(&inner.clock),
+        dice: Arc::clone(&inner.dice),
+        state: Arc::new(Kept { store: inner.store.clone(), slug: slug.clone() }),
+        by_webhook: inner.public_url().is_some(),
+    };
+    let channel = (kind.open)(context, &settings(&config.settings, secrets))?;
+    let checked = tokio::time::timeout(CHECKING, channel.check()).await;
+    let account = checked.unwrap_or_else(|_| Err(passing("it did not answer in time".to_owned())))?;
+    let hook = inner.public_url().map(|url| format!("{}/hooks/{slug}", url.trim_end_matches('/')));
+    match (channel.inlet(), hook) {
+        (Inlet::Webhook(_), Some(hook)) => channel.register(Some(&hook)).await?,
+        (Inlet::Webhook(_), None) => {
+            return Err(refused(
+                "this messenger calls us: name the address it can reach with --public-url".to_owned(),
+            ));
+        }
+        _ => {}
+    }
+    let guests = inner.store.guests(Some(slug)).await.map_err(of_store)?;
+    let now = inner.clock.now();
+    log.change(|s| {
+        s.state = BridgeState::Running;
+        s.account = Some(account.clone());
+        s.connected = Some(now);
+        s.trouble = None;
+    });
+    log.say(now, &format!("running as {}", account.name));
+    account.notes.iter().for_each(|note| log.say(now, note));
+    Ok(Arc::new(Bridge {
+        config,
+        channel,
+        account,
+        log,
+        breaker: Mutex::default(),
+        lanes: Lanes::default(),
+        closing,
+        tasks: TaskTracker::new(),
+        guests: RwLock::new(guests.into_iter().map(|g| g.id).collect()),
+        known_as: Mutex::new(HashMap::new()),
+        bots: Mutex::new(HashMap::new()),
+    }))
+}
+
+/// Runs a started bridge until it closes.
+async fn go(engine: &Engine, bridge: &Arc<Bridge>) {
+    engine.inner().bridges.put(Arc::clone(bridge));
+    if let Inlet::Feeds(feeds) = bridge.channel.inlet() {
+        for (name, _) in feeds {
+            bridge.tasks.spawn(feed::run(engine.clone(), Arc::clone(bridge), name));
+        }
+    }
+    let offered = bridge.channel.offer(&menu()).await;
+    if let Err(why) = offered {
+        bridge.log.say(engine.inner().clock.now(), &format!("its menu of commands was not taken: {why}"));
+    }
+    loop {
+        if let Ok(places) = engine.store().places_to_send(&bridge.config.slug).await {
+            places.into_iter().for_each(|(chat, _)| bridge.tell(engine, &chat, LaneMail::Posted));
+        }
+        tokio::select! {
+            () = bridge.closing.cancelled() => break,
+            // Lanes with something unsent look after it themselves; this finds what none does.
+            () = tokio::time::sleep(SWEEP) => {}
+        }
+    }
+    engine.inner().bridges.remove(&bridge.config.slug);
+    bridge.tasks.close();
+    bridge.tasks.wait().await;
+    bridge.log.change(|s| s.state = BridgeState::Off);
+}
+
+/// The commands as a platform's menu offers them.
+fn menu() -> Vec<Command> {
+    let entry = |e: &commands::Entry| Command { name: e.name.to_owned(), help: e.help.to_owned() };
+    commands::TABLE.iter().map(entry).collect()
+}
+
+fn find_kind(kinds: &[Kind], config: &ChannelConfig) -> Result<Kind, Fault> {
+    let found = kinds.iter().find(|k| (k.manifest)().id == config.kind);
+    found.copied().ok_or_else(|| refused(format!("there is no messenger of the kind {:?}", config.kind)))
+}
+
+/// What an adapter keeps, in the store.
+struct Kept {
+    store: Store,
+    slug: Slug,
+}
+
+#[async_trait]
+impl State for Kept {
+    async fn get(&self) -> sb_channel::Result<Option<String>> {
+        self.store.channel_state(&self.slug).await.map_err(of_store)
+    }
+    async fn set(&self, words: String) -> sb_channel::Result<()> {
+        self.store.put_channel_state(&self.slug, &words).await.map_err(of_store)
+    }
+}
+
+fn refused(detail: String) -> Fault {
+    Fault { kind: FaultKind::Refused, doing: "starting".to_owned(), detail, maybe_done: false, status: None }
+}
+
+fn passing(detail: String) -> Fault {
+    Fault { kind: FaultKind::Passing { wait_ms: None }, ..refused(detail) }
+}
