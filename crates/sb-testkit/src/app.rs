@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use sb_engine::model::{Level, Profile, ProfileName, Rights, Secret, TokenId, ToolSet};
 use sb_engine::{Agents, Engine, Parts};
 use sb_harness::Harness;
-use sb_harness::net::{SystemClock, SystemDice};
+use sb_harness::net::{Http, SystemClock, SystemDice};
 use sb_store::{Durability, Store};
 use tempfile::TempDir;
 
@@ -116,6 +116,9 @@ async fn open(home: &Path, parallel: usize) -> Engine {
         clock: Arc::new(SystemClock),
         dice: Arc::new(SystemDice),
         parallel,
+        kinds: Vec::new(),
+        http: Http::new().unwrap(),
+        public_url: None,
     })
     .await
     .unwrap();

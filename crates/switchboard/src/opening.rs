@@ -46,8 +46,16 @@ pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Re
 }
 
 /// Starts the engine: whatever is unfinished in the home is taken up.
-pub async fn engine(home: &Home, environment: &Environment, store: Store, parallel: usize) -> Result<Engine> {
+pub async fn engine(
+    home: &Home,
+    environment: &Environment,
+    store: Store,
+    parallel: usize,
+    public_url: Option<String>,
+) -> Result<Engine> {
     let agents = Arc::new(agents(home, environment, &store).await?);
     let (clock, dice): (Arc<dyn Clock>, Arc<dyn Dice>) = (Arc::new(SystemClock), Arc::new(SystemDice));
-    Ok(Engine::open(Parts { store, agents, clock, dice, parallel }).await?)
+    let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
+    let kinds = sb_channels::kinds();
+    Ok(Engine::open(Parts { store, agents, clock, dice, parallel, kinds, http, public_url }).await?)
 }

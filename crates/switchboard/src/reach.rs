@@ -141,7 +141,7 @@ impl Way {
     }
 
     async fn hold(&self, store: Store, parallel: usize) -> Result<()> {
-        let engine = opening::engine(&self.home, &self.environment, store, parallel).await?;
+        let engine = opening::engine(&self.home, &self.environment, store, parallel, None).await?;
         let closing = CancellationToken::new();
         let serving = tokio::spawn(door::open(&self.home, &engine, None, &closing)?);
         *self.held.lock().await = Some(Held { engine, closing, serving });

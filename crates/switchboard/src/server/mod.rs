@@ -50,7 +50,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     }
     let address = listener.local_addr()?;
     let metrics = metrics()?;
-    let engine = opening::engine(home, environment, store, settings.parallel).await?;
+    let engine = opening::engine(home, environment, store, settings.parallel, settings.public_url.clone()).await?;
     let closing = CancellationToken::new();
     let local = door::open(home, &engine, Some(address.to_string()), &closing)?;
     let mut serving = JoinSet::new();
