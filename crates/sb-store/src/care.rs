@@ -124,7 +124,7 @@ fn old_posts(db: &Connection, before: Timestamp) -> Result<Vec<String>> {
     )?;
     let mut keys = rows::collect(&mut found, params![before.0, PIECE as i64], |row| Ok(row.get(0)?))?;
     let mut found = db.prepare_cached(
-        "select distinct key from parts p
+        "select key from parts p
          where at <= $1 and not exists (select 1 from posts where posts.key = p.key) limit $2",
     )?;
     keys.extend(rows::collect(&mut found, params![before.0, PIECE as i64], |row| {

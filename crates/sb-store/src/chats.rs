@@ -51,19 +51,22 @@ impl Store {
 fn moved(db: &Connection, channel: &str, from: &str, to: &str) -> Result<()> {
     // What came back to its first id is known by its own name.
     db.prepare_cached(
-        "insert into chats (channel, chat, known_as) values ($1, $3,
-             nullif(coalesce((select known_as from chats where channel = $1 and chat = $2), $2), $3))
-         on conflict (channel, chat) do update set known_as = excluded.known_as, moved_to = null",
+        "insert into chats (channel, chat, known_as) values ($1, $2,
+             nullif(coalesce((select known_as from chats where channel = $1 and chat = $3), $3), $2))
+         on conflict (channel, chat) do update
+         set known_as = excluded.known_as, moved_to = null, gone = null",
     )?
-    .execute([channel, from, to])?;
+    .execute([channel, to, from])?;
     db.prepare_cached(
         "insert into chats (channel, chat, moved_to) values ($1, $2, $3)
          on conflict (channel, chat) do update set moved_to = excluded.moved_to",
     )?
     .execute([channel, from, to])?;
-    db.prepare_cached("update chats set moved_to = $3 where channel = $1 and moved_to = $2")?
-        .execute([channel, from, to])?;
-    db.prepare_cached("update posts set chat = $3 where channel = $1 and chat = $2")?
-        .execute([channel, from, to])?;
+    for sql in [
+        "update chats set moved_to = $1 where channel = $2 and moved_to = $3",
+        "update posts set chat = $1 where channel = $2 and chat = $3",
+    ] {
+        db.prepare_cached(sql)?.execute([to, channel, from])?;
+    }
     Ok(())
 }

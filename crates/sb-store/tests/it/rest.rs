@@ -5,7 +5,9 @@ use std::path::Path;
 use sb_store::model::{Rights, Secret};
 use sb_store::{Durability, Store, StoreErrorKind};
 use sb_testkit::suites::store::Ground;
-use sb_testkit::suites::store::samples::{NOON, Seeded, attachment, conversation, inbound, profile, say};
+use sb_testkit::suites::store::samples::{
+    NOON, Seeded, attachment, channel, conversation, inbound, profile, say,
+};
 
 use crate::Home;
 
@@ -32,6 +34,23 @@ async fn no_file_of_a_home_holds_a_secret_or_a_token() {
     assert!(!secrets.iter().any(|s| holds(home.path(), s)));
     store.close().await.unwrap();
     assert!(!secrets.iter().any(|s| holds(home.path(), s)));
+}
+
+#[tokio::test]
+async fn secrets_of_a_channel_are_sealed() {
+    let home = Home::new();
+    let store = home.open().await;
+    let token = ("token".to_owned(), Secret::new("110201543:very-secret"));
+    store.put_channel(&channel("tg"), vec![token]).await.unwrap();
+    assert!(holds(home.path(), b"channel/tg/token"));
+    assert!(!holds(home.path(), b"very-secret"));
+    store.close().await.unwrap();
+    assert!(!holds(home.path(), b"very-secret"));
+    std::fs::write(home.path().join("machine.key"), [7; 32]).unwrap();
+    let store = home.open().await;
+    let foreign = store.channel_secrets(&"tg".into()).await.unwrap_err();
+    assert_eq!(foreign.kind, StoreErrorKind::Corrupt, "{foreign}");
+    assert_eq!(store.channels().await.unwrap(), [channel("tg")], "the rest is readable");
 }
 
 #[tokio::test]

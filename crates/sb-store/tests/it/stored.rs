@@ -2,16 +2,16 @@
 //! it needs a migration, or fields that may be missing.
 
 use rusqlite::types::ValueRef;
-use sb_store::Store;
 use sb_store::model::{
-    Call, CallId, Change, Choices, ConversationId, Digest, EndKind, Entry, Message, Pending, Phase,
-    Principal, Record, RequestId, Rights, Rule, Seq, SessionId, ToolClass, TurnFault, TurnFaultKind, TurnId,
-    Usage,
+    Call, CallId, Change, Chat, Choices, ConversationId, Digest, EndKind, Entry, Guest, Message, Pending,
+    Phase, PostKey, Principal, Record, RequestId, Rights, Rule, Seq, SessionId, ToolClass, TurnFault,
+    TurnFaultKind, TurnId, Usage,
 };
+use sb_store::{Intake, Kept, KeptWhy, MOST_WAITING_BRIDGED, PartState, PostState, Sending, Store, Taken};
 use sb_testkit::suites::store::Ground;
 use sb_testkit::suites::store::samples::{
-    NOON, Seeded, attachment, commit, conversation, ended, entry, inbound, keyed, logged, profile, said, say,
-    turn_began,
+    NOON, Seeded, address, attachment, batch, bridged, channel, chat_of, commit, conversation, ended, entry,
+    inbound, keyed, logged, part, post, posted, profile, question, said, say, turn_began,
 };
 
 use crate::Home;
@@ -94,17 +94,86 @@ async fn fill(store: &Store, of: &ConversationId) {
     commit(store, of, changes).await;
     store.put_profile(&profile("assistant")).await.unwrap();
     store.add_token(&"assistant".into(), Rights::ALL, NOON, &Seeded::new(1)).await.unwrap();
+    fill_messengers(store).await;
 }
+
+/// What messengers add: one row of each sort.
+async fn fill_messengers(store: &Store) {
+    let (tg, dice) = (channel("tg"), Seeded::new(2));
+    store.put_channel(&tg, vec![]).await.unwrap();
+    store.put_channel_state(&tg.slug, "{}").await.unwrap();
+    let events = (0..=MOST_WAITING_BRIDGED).map(|n| bridged("tg", "7", &n.to_string(), "x")).collect();
+    let unknown = Kept {
+        why: KeptWhy::Unknown,
+        key: Some("tg:poll-1".into()),
+        conversation: None,
+        detail: "poll".into(),
+        raw: "{\"poll\":1}".into(),
+    };
+    let intake = Intake { kept: vec![unknown], ..batch("tg", "201", events) };
+    let taken = store.take_batch(intake, vec![], NOON).await.unwrap();
+    let of = chat_of("tg", "7");
+    let Some(Taken::New(first)) = taken.first() else { panic!("not new: {taken:?}") };
+    let text = "other words".into();
+    let mut asks = question("request:00000000000000c1", address("tg", "7"), "May I?");
+    asks.to.chat.thread = Some("t".into());
+    asks.files = vec![attachment(Digest::of(b"hello"))];
+    asks.failed = true;
+    let changes = vec![
+        Change::Edited { message: first.id, text },
+        Change::AskClosed(true),
+        posted(asks),
+        posted(post("message:3", address("tg", "7"), "hi")),
+    ];
+    commit(store, &of, changes).await;
+    let key = PostKey("message:3".into());
+    let shown = Sending::Part { key: key.clone(), part: part(0, "hi", PartState::Perhaps) };
+    let (state, why) = (PostState::Perhaps, Some("no answer came".into()));
+    let stands = Sending::Post { key, state, due: NOON, tries: 2, why, revised: 0 };
+    store.note_sending(vec![shown, stands]).await.unwrap();
+    store.chat_gone(&tg.slug, "9", Some("blocked")).await.unwrap();
+    store.chat_moved(&tg.slug, "8", "-100").await.unwrap();
+    let guest = Guest { channel: tg.slug.clone(), id: "42".into(), name: "Ada".into(), since: NOON };
+    store.let_in(&guest).await.unwrap();
+    store.offer_pairing(&tg.slug, "43", "Bob", &Chat::direct("43"), NOON, &dice).await.unwrap();
+    store.approve_pairing("WRONG234", None, NOON).await.unwrap();
+}
+
+const TABLES: [&str; 19] = [
+    "conversations",
+    "sessions",
+    "records",
+    "messages",
+    "keys",
+    "turns",
+    "profiles",
+    "tokens",
+    "secrets",
+    "channels",
+    "channel_states",
+    "cursors",
+    "inbox",
+    "posts",
+    "parts",
+    "chats",
+    "guests",
+    "pairings",
+    "guesses",
+];
 
 /// All rows of all tables, a line each.
 fn rows(home: &Home) -> String {
     let db = rusqlite::Connection::open(home.path().join("switchboard.db")).unwrap();
     let mut text = String::new();
-    for table in
-        ["conversations", "sessions", "records", "messages", "keys", "turns", "profiles", "tokens", "secrets"]
-    {
+    for table in TABLES {
         text += &format!("# {table}\n");
-        let mut found = db.prepare(&format!("select * from {table}")).unwrap();
+        // Of the many that fill a conversation the first is enough.
+        let some = match table {
+            "messages" => "where id <= 3",
+            "keys" => "where message <= 3",
+            _ => "",
+        };
+        let mut found = db.prepare(&format!("select * from {table} {some}")).unwrap();
         let columns: Vec<String> = found.column_names().map(str::to_owned).collect();
         let mut rows = found.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {

@@ -62,6 +62,7 @@ pub async fn what_contradicts_the_rows_is_refused_whole(ground: &impl Ground) {
     let at = version(&store, &of).await;
     let again = TurnId(0xb2);
     let phase = |turn| Change::Entered { turn, phase: Phase::Parked, worked_ms: 1 };
+    let edited = |message| Change::Edited { message, text: "other words".into() };
     let note = |seq| logged(SESSION, entry(seq, None, said(&one)));
     let cases: Vec<(&str, Vec<Change>)> = vec![
         ("a message ends twice", vec![ended(two.id, "again")]),
@@ -89,6 +90,10 @@ pub async fn what_contradicts_the_rows_is_refused_whole(ground: &impl Ground) {
         ),
         ("a session begins again", vec![session_began()]),
         ("an unknown message ends", vec![ended(MessageId(12345), "no")]),
+        ("a message of a turn is changed", vec![edited(one.id)]),
+        ("a message is changed after its ending", vec![edited(two.id)]),
+        ("another conversation's message is changed", vec![edited(elsewhere.id)]),
+        ("an unknown message is changed", vec![edited(MessageId(12345))]),
     ];
     for (what, mut changes) in cases {
         changes.insert(0, Change::WakeAt(Some(Timestamp(77))));

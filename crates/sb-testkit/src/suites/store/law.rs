@@ -2,7 +2,8 @@
 //!
 //! A seeded walk takes messages in and commits random lists of changes that could follow the state,
 //! folding the same with the core's own `apply`. Now and then it commits at an old version, commits
-//! something impossible, or closes and opens the store; none of these may change anything.
+//! something impossible, or closes and opens the store; none of these may change anything. What is posted
+//! on the way is kept as a small outbox of its own (`posts.rs`), and compared with the store's.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use sb_store::model::{
 use sb_store::{Store, StoreErrorKind, Taken, Version};
 
 use super::Ground;
+use super::posts::Outbox;
 use super::samples::{NOON, Seeded, conversation, ended, inbound, said};
 
 /// What the store should hold, kept beside it.
@@ -29,6 +31,7 @@ struct Walk<'a> {
     /// Ended turns that count and were not undone, with their session, the oldest first.
     exchanges: Vec<(SessionId, TurnId)>,
     wake: Option<Timestamp>,
+    outbox: Outbox,
 }
 
 /// Walks `steps` steps from `seed`.
@@ -41,7 +44,8 @@ pub async fn loading_gives_what_the_changes_fold_to(ground: &impl Ground, seed: 
             0..6 => walk.hear(&store).await,
             6 => walk.commit_too_late(&store).await,
             7 => walk.commit_the_impossible(&store).await,
-            8 if dice.once_in(3) => store = ground.reopen(store).await,
+            8 => walk.outbox.send(&store, &dice).await,
+            9 if dice.once_in(3) => store = ground.reopen(store).await,
             _ => walk.decide(&store).await,
         }
         walk.compare(&store, &format!("seed {seed}, step {step}")).await;
@@ -55,7 +59,7 @@ impl<'a> Walk<'a> {
         let (state, version) = store.load(&of).await.unwrap().expect("just begun");
         assert_eq!((state.waiting.len(), &state.turn, &state.session), (1, &None, &None));
         let (left, logs, exchanges) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Self { dice, of, state, version, left, logs, exchanges, wake: None }
+        Self { dice, of, state, version, left, logs, exchanges, wake: None, outbox: Outbox::default() }
     }
 
     async fn hear(&mut self, store: &Store) {
@@ -113,7 +117,13 @@ impl<'a> Walk<'a> {
         let Some(session) = &state.session else {
             return vec![Change::SessionBegan { id: SessionId(dice.next()), at: NOON }];
         };
-        match (&state.turn, dice.below(14)) {
+        match (&state.turn, dice.below(17)) {
+            (_, 14) => vec![Outbox::next(dice)],
+            (_, 15) => vec![Change::AskClosed(dice.once_in(2))],
+            (_, 16) => match state.waiting.last() {
+                Some(m) => vec![Change::Edited { message: m.id, text: format!("edit {}", dice.below(9)) }],
+                None => Vec::new(),
+            },
             (_, 0) => vec![Change::Chose(self.choices())],
             (_, 1) => vec![Change::Titled { session: session.id, title: format!("title {}", dice.below(9)) }],
             (_, 2) => vec![Change::Tainted { session: session.id, tainted: dice.once_in(2) }],
@@ -241,6 +251,7 @@ impl<'a> Walk<'a> {
             }
             _ => {}
         }
+        self.outbox.apply(change);
         apply(&mut self.state, change);
     }
 
@@ -249,6 +260,7 @@ impl<'a> Walk<'a> {
         assert_eq!(loaded, self.state, "{when}");
         assert_eq!(version, self.version, "{when}");
         assert_eq!(store.next_wake().await.unwrap(), self.wake, "{when}");
+        self.outbox.compare(store, &self.of, when).await;
         let unfinished = !self.state.waiting.is_empty() || self.state.turn.is_some();
         assert_eq!(store.unfinished().await.unwrap().contains(&self.of), unfinished, "{when}");
         for (session, log) in &self.logs {

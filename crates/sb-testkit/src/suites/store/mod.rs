@@ -3,12 +3,17 @@
 //! Each law is a function over a [`Ground`], a place where a store can be opened, closed and opened
 //! again. The random one is in [`law`]; the others are examples with a name that says what holds.
 
+pub mod batches;
+pub mod channels;
 pub mod commits;
 pub mod files;
 pub mod intake;
 pub mod keys;
 pub mod law;
 pub mod logs;
+pub mod outbox;
+pub mod people;
+pub mod posts;
 pub mod samples;
 
 use std::future::Future;

@@ -3,11 +3,12 @@
 use std::sync::Mutex;
 
 use sb_store::model::{
-    Attachment, Busy, Change, ConversationId, Dice, Digest, EndKind, Ending, Entry, Inbound, Key, Level,
-    Manner, Message, MessageId, ModelRef, Principal, Profile, ProfileName, Record, Rights, Seq, SessionId,
-    Task, Timestamp, ToolSet, TurnId,
+    Address, Attachment, Busy, Change, ChannelConfig, ChannelOptions, Chat, Choice, ConversationId, Dice,
+    Digest, EndKind, Ending, Entry, FileRef, Handle, Inbound, Key, Level, Manner, Message, MessageId,
+    MessageRef, ModelRef, Origin, Person, Post, PostKey, Principal, Profile, ProfileName, Record, Rights,
+    Seq, SessionId, Slug, Task, Timestamp, Tone, ToolSet, TurnId,
 };
-use sb_store::{Store, Taken, Version};
+use sb_store::{Intake, PartState, Store, StoredPart, Taken, Version};
 
 /// The moment at which everything happens unless said otherwise.
 pub const NOON: Timestamp = Timestamp(1_800_000_000_000);
@@ -165,4 +166,89 @@ pub fn profile(name: &str) -> Profile {
         allowed: Vec::new(),
         deadline_s: 600,
     }
+}
+
+/// A configured channel.
+pub fn channel(slug: &str) -> ChannelConfig {
+    ChannelConfig {
+        slug: slug.into(),
+        kind: "telegram".into(),
+        profile: "assistant".into(),
+        enabled: true,
+        settings: [("api".to_owned(), "https://api.telegram.org".to_owned())].into(),
+        options: ChannelOptions { allow: vec!["42".into()], ..ChannelOptions::default() },
+    }
+}
+
+/// The conversation of a chat on a channel.
+pub fn chat_of(channel: &str, chat: &str) -> ConversationId {
+    ConversationId::new(channel, &"assistant".into(), chat)
+}
+
+/// Where an answer to message `m1` of a direct chat goes.
+pub fn address(channel: &str, chat: &str) -> Address {
+    let handle = Handle { token: "reply-1".into(), until: NOON.plus_ms(60_000), uses: 5 };
+    Address {
+        channel: channel.into(),
+        chat: Chat::direct(chat),
+        message: Some(MessageRef("m1".into())),
+        handle: Some(handle),
+    }
+}
+
+/// A message of a direct chat, under the platform's key for it.
+pub fn bridged(channel: &str, chat: &str, key: &str, text: &str) -> Inbound {
+    let mut inbound = keyed(inbound(&chat_of(channel, chat), text), &format!("{channel}:{key}"));
+    inbound.from = Principal(format!("{channel}:42"));
+    let file = FileRef {
+        reference: "f1".into(),
+        name: "a.ogg".into(),
+        media_type: "audio/ogg".into(),
+        size: Some(9),
+        voice_s: Some(3),
+    };
+    inbound.origin = Some(Box::new(Origin {
+        address: address(channel, chat),
+        person: Person { id: Some("42".into()), name: "Ada".into(), bot: false },
+        context: vec!["in answer to: hi".into()],
+        files: vec![file],
+        album: None,
+        addressed: true,
+    }));
+    inbound
+}
+
+/// A batch of one feed.
+pub fn batch(channel: &str, cursor: &str, events: Vec<Inbound>) -> Intake {
+    let feed = "updates".into();
+    Intake { channel: channel.into(), feed, cursor: Some(cursor.into()), events, kept: Vec::new() }
+}
+
+/// A plain post.
+pub fn post(key: &str, to: Address, text: &str) -> Post {
+    let answers = to.message.clone().into_iter().collect();
+    let (key, text) = (PostKey(key.into()), text.into());
+    Post { key, to, text, files: Vec::new(), choices: Vec::new(), answers, failed: false }
+}
+
+/// A post that asks.
+pub fn question(key: &str, to: Address, text: &str) -> Post {
+    let choice = |label: &str, tone| Choice { label: label.into(), says: format!("/{label} 1234"), tone };
+    let choices = vec![choice("approve", Tone::Good), choice("reject", Tone::Bad)];
+    Post { choices, ..post(key, to, text) }
+}
+
+pub fn posted(post: Post) -> Change {
+    Change::Posted(Box::new(post))
+}
+
+/// Part `part` of a post as it was sent first.
+pub fn part(part: u32, text: &str, state: PartState) -> StoredPart {
+    let message = Some(MessageRef(format!("m{}", part + 10)));
+    StoredPart { part, text: text.into(), state, message, tries: 1, at: NOON, revised: 0 }
+}
+
+/// The slug, for those functions that want one.
+pub fn slug(text: &str) -> Slug {
+    text.into()
 }
