@@ -35,10 +35,14 @@ impl Conversation {
             match commands::read(&message) {
                 Err(bad) => self.refuse(id, Refusal::BadCommand, bad.0),
                 Ok(None) => match self.as_decision(&message) {
-                    Answered::Decision(entry, command) => self.command_arrived(&message, entry, command, seen),
-                    Answered::TooLate => {
-                        self.refuse(id, Refusal::NotWaiting, "That question is no longer open, so nothing was done.")
+                    Answered::Decision(entry, command) => {
+                        self.command_arrived(&message, entry, command, seen)
                     }
+                    Answered::TooLate => self.refuse(
+                        id,
+                        Refusal::NotWaiting,
+                        "That question is no longer open, so nothing was done.",
+                    ),
                     Answered::Words => self.words_arrived(&message),
                 },
                 Ok(Some((entry, command))) => self.command_arrived(&message, entry, command, seen),

@@ -1,7 +1,8 @@
 //! From waiting messages to a turn at work: who is next, when they have settled, and its first commit.
 
 use sb_model::{
-    Busy, Change, EndKind, Ending, Entry, Exchange, Message, MessageId, Record, Rights, SessionId, Task, Timestamp, TurnId,
+    Busy, Change, EndKind, Ending, Entry, Exchange, Message, MessageId, Record, Rights, SessionId, Task,
+    Timestamp, TurnId,
 };
 
 use super::run::{Plan, Run, Slot};
@@ -51,7 +52,10 @@ impl Conversation {
             return false;
         }
         for message in group {
-            self.end_message(message, Ending::plain(EndKind::Dropped, "It was not meant for us.", self.session_id()));
+            self.end_message(
+                message,
+                Ending::plain(EndKind::Dropped, "It was not meant for us.", self.session_id()),
+            );
         }
         true
     }

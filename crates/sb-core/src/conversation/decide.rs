@@ -72,8 +72,10 @@ impl Conversation {
         let Some((turn, pending)) = turn else { return };
         let why = "nobody answered in time";
         self.log_decision(turn, &pending, &Principal("nobody".to_owned()), Err(why));
-        let (call, text) = (pending.call.id.clone(), "You have no permission for this call: nobody answered in time.");
-        let result = Record::Result { call, ok: false, text: text.to_owned(), files: Vec::new(), outside: false };
+        let (call, text) =
+            (pending.call.id.clone(), "You have no permission for this call: nobody answered in time.");
+        let result =
+            Record::Result { call, ok: false, text: text.to_owned(), files: Vec::new(), outside: false };
         self.log(Some(turn), result);
         self.close_question(&pending, "⌛ Nobody answered in time, so this was not allowed.");
         self.decided(turn, None);

@@ -68,7 +68,7 @@ impl Conversation {
             self.close_question(pending, "This question is closed: the turn is over.");
             self.record(Change::Asks { turn: turn.id, pending: None });
         }
-        let silent = turn.messages.iter().all(|(_, from)| self.reply_words(*from).is_empty());
+        let silent = turn.messages.iter().all(|(_, from)| !self.has_answered(*from));
         if close.kind == EndKind::Replied && silent && close.remark.is_none() {
             close.kind = EndKind::Silent;
             close.remark = Some("(The agent ended without a word.)".to_owned());
@@ -107,6 +107,11 @@ impl Conversation {
     /// Messages that are somebody's words, not commands that decided something.
     fn prompts(&self, turn: &sb_model::Turn) -> usize {
         turn.messages.iter().filter(|(m, _)| matches!(crate::commands::read(m), Ok(None))).count()
+    }
+
+    /// Whether the agent itself said something; that we were restarted is no answer.
+    fn has_answered(&self, from: Seq) -> bool {
+        self.run.as_ref().is_some_and(|r| r.answered(from))
     }
 
     fn reply_words(&self, from: Seq) -> String {

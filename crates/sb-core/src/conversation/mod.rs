@@ -30,9 +30,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sb_model::{
-    Attachment, Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId, Phase, Profile,
-    Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot, StopReason, Timestamp, ToolUpdate,
-    TurnFault, TurnId,
+    Attachment, Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId,
+    Phase, Profile, Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot, StopReason, Timestamp,
+    ToolUpdate, TurnFault, TurnId,
 };
 
 pub use posting::Growing;

@@ -7,8 +7,8 @@
 
 use sb_model::text::{add_paragraph, clip, one_line};
 use sb_model::{
-    Address, Change, Choice, EndKind, Ending, Message, MessageId, Origin, Pending, Post, PostKey,
-    RequestId, Tone, Turn, TurnId,
+    Address, Change, Choice, EndKind, Ending, Message, MessageId, Origin, Pending, Post, PostKey, RequestId,
+    Tone, Turn, TurnId,
 };
 
 use super::Conversation;

@@ -2,7 +2,8 @@
 
 use sb_model::text::add_paragraph;
 use sb_model::{
-    Attachment, Call, CallId, Exchange, MessageId, Record, RequestId, Seq, Timestamp, TurnFault, TurnId, Usage,
+    Attachment, Call, CallId, Exchange, MessageId, Record, RequestId, Seq, Timestamp, TurnFault, TurnId,
+    Usage,
 };
 
 use crate::reply::{self, Piece};
@@ -96,6 +97,12 @@ impl Run {
             add_paragraph(&mut words, &self.growing);
         }
         words
+    }
+
+    /// Whether it said anything from `from` on.
+    pub fn answered(&self, from: Seq) -> bool {
+        let growing = from != Seq::NEVER && !self.growing.trim().is_empty();
+        growing || !reply::words_but_restarted(&self.pieces, from).is_empty()
     }
 
     /// What a record means for where the turn stands.

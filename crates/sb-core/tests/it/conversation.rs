@@ -37,6 +37,9 @@ const TEXTS: &[&str] = &[
     "/approve 12345678",
     "/approve always write_file(0.txt)",
     "/etc/hosts is odd",
+    "1",
+    "decline",
+    "3",
 ];
 
 fn manner(world: &mut World) -> Manner {
@@ -46,7 +49,7 @@ fn manner(world: &mut World) -> Manner {
         commands_wait: world.chance.one_in(2),
         stop_words: world.chance.one_in(2),
         names_writers: world.chance.one_in(4),
-        ask_expiry_ms: None,
+        ask_expiry_ms: world.chance.one_in(3).then_some(60_000),
     }
 }
 
@@ -111,7 +114,11 @@ fn run(seed: u64, steps: u64) -> (u64, u64) {
     settle(&mut world);
     assert!(world.disk.turn.is_none(), "a turn that never ended");
     for id in &world.taken {
-        assert!(world.endings.contains_key(id), "{id:?} was taken and has no ending");
+        let ending = world.endings.get(id).unwrap_or_else(|| panic!("{id:?} was taken and has no ending"));
+        let posts = world.posts_answering(*id);
+        assert!(posts.len() <= 1, "{id:?} is answered in several posts: {posts:?}");
+        let told = world.bridged && ending.kind != EndKind::Dropped;
+        assert_eq!(posts.len() == 1, told, "{id:?} ended so: {ending:?}, and is answered by {posts:?}");
     }
     (world.crashes, world.turns)
 }

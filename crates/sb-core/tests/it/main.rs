@@ -5,5 +5,7 @@ mod conversation;
 mod fake;
 mod gate;
 mod memory;
+mod messenger;
+mod outgoing;
 mod stories;
 mod world;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sb_core::model::*;
-use sb_core::{Context, Conversation, Effect, Input, Outcome, Seen, Show, apply};
+use sb_core::{Context, Conversation, Effect, Input, Outcome, Prepared, Seen, Show, apply};
 
 use crate::fake::Agent;
 
@@ -52,6 +52,9 @@ pub struct World {
     went: HashSet<(TurnId, CallId)>,
     pub crashes: u64,
     pub turns: u64,
+    /// Its messages come by a messenger.
+    pub bridged: bool,
+    pub posts: HashMap<PostKey, Post>,
 }
 
 pub fn profile() -> Profile {
@@ -89,6 +92,23 @@ pub fn empty() -> Snapshot {
     }
 }
 
+/// Where a message on a messenger came from.
+pub fn origin(id: MessageId) -> Origin {
+    Origin {
+        address: Address {
+            channel: "telegram".into(),
+            chat: Chat::direct("42"),
+            message: Some(MessageRef(format!("42:{}", id.0))),
+            handle: None,
+        },
+        person: Person { id: Some("42".into()), name: "Ann".into(), bot: false },
+        context: Vec::new(),
+        files: Vec::new(),
+        album: None,
+        addressed: true,
+    }
+}
+
 impl World {
     pub fn new(seed: u64) -> Self {
         let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -112,6 +132,8 @@ impl World {
             went: HashSet::new(),
             crashes: 0,
             turns: 0,
+            bridged: seed % 2 == 0,
+            posts: HashMap::new(),
         }
     }
 
@@ -133,7 +155,7 @@ impl World {
             files: if with_file { vec![file] } else { Vec::new() },
             manner,
             session: None,
-            origin: None,
+            origin: self.bridged.then(|| Box::new(self.origin(id))),
         };
         self.disk.newest = id;
         self.disk.waiting.push(message.clone());
@@ -141,6 +163,17 @@ impl World {
         let seen = self.look();
         self.mail.push(Input::Arrived(message, seen));
         id
+    }
+
+    fn origin(&mut self, id: MessageId) -> Origin {
+        let album = self.chance.one_in(12).then(|| "album".to_owned());
+        Origin { addressed: album.is_none() || self.chance.one_in(2), album, ..origin(id) }
+    }
+
+    /// What a messenger was told of a message, if anything.
+    pub fn posts_answering(&self, id: MessageId) -> Vec<&Post> {
+        let reference = origin(id).address.message.expect("a reference");
+        self.posts.values().filter(|p| p.answers.contains(&reference)).collect()
     }
 
     fn look(&self) -> Seen {
@@ -291,6 +324,18 @@ impl World {
             Change::Undone { turn } => {
                 self.undone.insert(*turn);
             }
+            Change::Posted(post) => {
+                assert!(self.bridged, "posted where there is no messenger");
+                let known = self.posts.insert(post.key.clone(), (**post).clone());
+                let said_once = post.key.0.starts_with("restart:");
+                assert!(known.is_none() || said_once, "{} is posted twice", post.key);
+                // After a question all may have been said: then the post only ends what it answers.
+                let rest = post.key.0.matches(':').count() == 2;
+                assert!(rest || !post.text.is_empty() || !post.files.is_empty(), "{} says nothing", post.key);
+            }
+            Change::Edited { message, .. } => {
+                assert!(self.disk.waiting.iter().any(|m| m.id == *message), "what does not wait is changed");
+            }
             _ => {}
         }
         apply(&mut self.disk, change);
@@ -301,7 +346,9 @@ impl World {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Prepare(id) => self.mail.push(Input::Prepared(id, vec!["(a file)".to_owned()])),
+            Effect::Prepare(id) => self
+                .mail
+                .push(Input::Prepared(id, Prepared { lines: vec!["(a file)".to_owned()], files: vec![] })),
             Effect::WantSlot { .. } => {
                 assert!(!self.wants_slot, "it wants two places");
                 self.wants_slot = true;
