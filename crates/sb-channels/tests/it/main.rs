@@ -1,0 +1,3 @@
+//! What the built-in messengers do, against their stand-ins.
+
+mod telegram;
