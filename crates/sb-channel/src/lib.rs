@@ -11,6 +11,8 @@ mod event;
 mod features;
 mod manifest;
 mod settings;
+#[cfg(feature = "standins")]
+pub mod standin;
 mod webhook;
 
 pub use channel::{

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use std::sync::{Mutex, PoisonError};
+
 use sb_model::{Clock, Dice, Timestamp};
+use tokio::time::Instant;
 
 /// A clock that stands still until it is moved.
 #[derive(Debug, Default)]
@@ -22,6 +25,41 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// A clock that follows the runtime's timers, so that it stands still where they are paused. It goes on where it was
+/// when it is given to another runtime.
+#[derive(Debug)]
+pub struct RuntimeClock(Mutex<(Timestamp, Option<Instant>)>);
+
+impl RuntimeClock {
+    /// A clock that shows `now` until it is begun.
+    pub fn at(now: Timestamp) -> Self {
+        Self(Mutex::new((now, None)))
+    }
+    /// From now on it follows the timers of the runtime that calls this.
+    pub fn begin(&self) {
+        self.set(|now| (now, Some(Instant::now())));
+    }
+    /// It stands still; a second is gone when it is begun again.
+    pub fn end(&self) {
+        self.set(|now| (now.plus_ms(1_000), None));
+    }
+    fn set(&self, change: impl FnOnce(Timestamp) -> (Timestamp, Option<Instant>)) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = change(read(&state));
+    }
+}
+
+fn read((base, since): &(Timestamp, Option<Instant>)) -> Timestamp {
+    let passed = since.map_or(0, |at| i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX));
+    base.plus_ms(passed)
+}
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> Timestamp {
+        read(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -13,7 +13,7 @@ pub mod media;
 mod redact;
 mod request;
 
-pub use doubles::{FixedDice, ManualClock};
+pub use doubles::{FixedDice, ManualClock, RuntimeClock};
 pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};
 pub use machine::{SystemClock, SystemDice};
 pub use redact::{host_of, redact};

@@ -63,17 +63,7 @@ impl TestApp {
 
     /// What a profile of this home looks like; its workspace is in the home.
     pub fn profile(&self, name: &str) -> Profile {
-        Profile {
-            name: name.into(),
-            models: vec!["scripted".parse().unwrap()],
-            base_url: None,
-            instructions: String::new(),
-            workspace: Some(self.workspace().display().to_string()),
-            tools: ToolSet::All,
-            autonomy: Level::L3,
-            allowed: Vec::new(),
-            deadline_s: 600,
-        }
+        profile_in(name, &self.workspace())
     }
 
     /// A token of a profile, and its id.
@@ -105,6 +95,21 @@ impl TestApp {
         happens(folder.path());
         let engine = open(folder.path(), self.parallel).await;
         Self { engine, folder: Some(folder), parallel: self.parallel }
+    }
+}
+
+/// A profile at L3 that works in a folder.
+pub fn profile_in(name: &str, workspace: &Path) -> Profile {
+    Profile {
+        name: name.into(),
+        models: vec!["scripted".parse().unwrap()],
+        base_url: None,
+        instructions: String::new(),
+        workspace: Some(workspace.display().to_string()),
+        tools: ToolSet::All,
+        autonomy: Level::L3,
+        allowed: Vec::new(),
+        deadline_s: 600,
     }
 }
 

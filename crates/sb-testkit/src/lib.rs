@@ -3,6 +3,7 @@
 pub mod app;
 pub mod bench;
 pub mod harness;
+pub mod messenger;
 pub mod models;
 pub mod soak;
 pub mod suites;

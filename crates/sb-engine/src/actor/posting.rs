@@ -87,11 +87,10 @@ impl Actor {
             return Ok(());
         }
         let released = inner.store.release_held(&self.id, inner.clock.now()).await?;
-        if released.is_empty() {
-            return Ok(());
+        if !released.is_empty() || !now.conversation.state().waiting.is_empty() {
+            // There may be more than there is room for now.
+            inner.bridges.holds(self.id.clone());
         }
-        // There may be more than there was room for.
-        inner.bridges.holds(self.id.clone());
         for message in released {
             self.engine.send(&self.id, crate::actors::Mail::Arrived(Box::new(message), None));
         }

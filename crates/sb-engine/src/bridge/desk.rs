@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use sb_channel::{Batch, Manifest};
-use sb_core::model::{ChannelConfig, ConversationId, Guest, Pairing, Secret, Slug};
+use sb_core::model::{ChannelConfig, ConversationId, Guest, Pairing, Secret, Slug, Timestamp};
 use sb_store::{InboxItem, KeptWhy, PairingAnswer, StoredPost};
 
 use super::{BridgeStatus, check_config, intake};
@@ -94,6 +94,27 @@ impl Engine {
         let slug = config.slug.clone();
         self.store().put_channel(&config, secrets).await?;
         self.restart_channel(&slug).await
+    }
+
+    /// Whether enabled channels run here; if not, a changed one is only stored.
+    pub fn runs_channels(&self) -> bool {
+        self.inner().serves_channels()
+    }
+
+    /// The engine's time, as a call that comes in is stamped with.
+    pub fn now(&self) -> Timestamp {
+        self.inner().clock.now()
+    }
+
+    /// Switches a channel on or off. One that could not be started is switched off all the same, not on.
+    pub async fn enable_channel(&self, slug: &Slug, enabled: bool) -> Result<()> {
+        let mut config = self.store().channel(slug).await?.ok_or_else(|| no_channel(slug))?;
+        config.enabled = enabled;
+        if enabled {
+            return self.put_channel(config, Vec::new()).await;
+        }
+        self.store().put_channel(&config, Vec::new()).await?;
+        self.restart_channel(slug).await
     }
 
     /// Ends and forgets a channel. What is in its outbox and inbox stays.

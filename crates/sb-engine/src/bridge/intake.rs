@@ -131,7 +131,9 @@ fn follow_up(
             engine.send(&conversation, Mail::Arrived(Box::new(message), None));
         }
         Taken::Held { first } => {
-            engine.inner().bridges.holds(conversation);
+            engine.inner().bridges.holds(conversation.clone());
+            // It may have come to rest meanwhile: then there is room already.
+            engine.send(&conversation, Mail::Wake);
             if first {
                 let said = "You write faster than I can answer. What you send is kept, and is answered in its turn.";
                 bridge.tell(engine, &address.chat, LaneMail::Notice(said.to_owned()));

@@ -1,0 +1,1 @@
+//! Adapters broken on purpose: for each law one that it must catch.
