@@ -67,7 +67,7 @@ pub(super) fn manifest() -> Manifest {
         direct: DIRECT,
         group: GROUP,
         id_hint: "A person's number, such as 4242 (the bot tells it to whoever it does not know yet); a group's begins with -100. Never a @name: anybody can take one.",
-        is_id: |text| text.strip_prefix('-').unwrap_or(text).parse::<u64>().is_ok_and(|id| id > 0 && id < 1 << 52),
+        is_id,
         trust: trust(),
         gaps: vec![
             "Bots get files of 20 MB at most; a Bot API server of your own gives larger ones, but one started with --local keeps them on its own disk, where they are not fetched from.",
@@ -80,6 +80,12 @@ pub(super) fn manifest() -> Manifest {
         proof: Proof::StandIn,
         page: include_str!("README.md"),
     }
+}
+
+/// Ids have 52 bits at most; a group's are negative.
+fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse().is_ok_and(|id: u64| (1..1 << 52).contains(&id))
 }
 
 fn fields() -> Vec<Field> {

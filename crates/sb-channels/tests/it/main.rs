@@ -1,3 +1,4 @@
 //! What the built-in messengers do, against their stand-ins.
 
+mod conformance;
 mod telegram;

@@ -6,6 +6,7 @@
 
 mod calls;
 mod faults;
+mod kit;
 mod page;
 mod params;
 mod people;

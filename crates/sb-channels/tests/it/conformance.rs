@@ -1,0 +1,14 @@
+//! Every built-in messenger is held to the shared laws.
+
+mod telegram {
+    use std::sync::Arc;
+
+    use sb_channels::telegram::{KIND, standin::TelegramStandIn};
+    use sb_testkit::messenger::Subject;
+
+    fn subject() -> Subject {
+        Subject { kind: KIND, standin: |clock| Arc::new(TelegramStandIn::new(clock, "123456:stand-in_token")) }
+    }
+
+    sb_testkit::conformance!(subject());
+}
