@@ -1,0 +1,264 @@
+//! Finds where a part holds too much: at the first character with which it may not fit.
+//!
+//! The text is read once, in order, and nothing behind the place found is looked at. So the place stays the
+//! same however the text goes on.
+
+use super::Fit;
+use super::cost::Charges;
+use super::window::Window;
+use crate::Doc;
+use crate::doc::{Block, Inline};
+use crate::render::length;
+
+/// How often one part is rendered to make the bound exact.
+const MEASURES: usize = 24;
+
+/// The end of the first character that makes the part too long; `None` if the whole rest fits.
+pub(super) fn find(window: &Window<'_>, fit: &Fit) -> Option<usize> {
+    let end = window.source.len();
+    // Most rests are short: the bound says at once that they fit.
+    let mut reading = Reading::new(window, fit);
+    for (at, c) in window.body(end).char_indices() {
+        let at = window.start + at;
+        reading.take(at, c);
+        if reading.sum > fit.limit {
+            reading.settle(window, fit);
+            if reading.sum > fit.limit {
+                return Some(at + c.len_utf8());
+            }
+        }
+    }
+    let exact = length(&Doc::parse(&window.assemble(end).text), fit.dialect, fit.unit);
+    (exact > fit.limit).then_some(end)
+}
+
+struct Reading {
+    charges: Charges,
+    /// The bound for what was read, without white space at its end.
+    sum: usize,
+    /// White space that counts once something follows.
+    blank: usize,
+    /// Only marks and spaces so far in this line; and how many.
+    first: bool,
+    prefix: usize,
+    /// The deepest a line may be indented.
+    indent: usize,
+    code: bool,
+    /// The line so far is a run of this many fence marks.
+    marks: Option<(char, usize)>,
+    line: usize,
+    line_sum: usize,
+    table: Option<Columns>,
+    bars: bool,
+    /// The last character that is no white space: its end, and the bound there.
+    last: (usize, usize),
+    /// The end of the last whole word, likewise.
+    word: (usize, usize),
+    /// The end of the last paragraph, likewise.
+    paragraph: (usize, usize),
+    settled: usize,
+    measures: usize,
+}
+
+/// Where the bound may be made exact.
+#[derive(Clone, Copy, PartialEq)]
+enum Chosen {
+    Word,
+    Paragraph,
+    Last,
+}
+
+/// The table that is being read.
+struct Columns {
+    rows: usize,
+    widest: usize,
+}
+
+impl Reading {
+    fn new(window: &Window<'_>, fit: &Fit) -> Reading {
+        let charges = Charges::new(fit.dialect, fit.unit);
+        let mut reading = Reading {
+            charges,
+            sum: charges.of_text(),
+            blank: 0,
+            first: true,
+            prefix: 0,
+            indent: 0,
+            code: false,
+            marks: None,
+            line: window.start,
+            line_sum: 0,
+            table: None,
+            bars: false,
+            last: (window.start, 0),
+            word: (window.start, 0),
+            paragraph: (window.start, 0),
+            settled: window.start,
+            measures: MEASURES,
+        };
+        let opening = length(&Doc::parse(&window.opening()), fit.dialect, fit.unit);
+        reading.sum += opening.saturating_sub(1);
+        reading.code = window.in_code();
+        if let Some(head) = window.head() {
+            reading.table = Some(Columns { rows: 2, widest: 2 * fit.unit.count(head) });
+        }
+        reading.last.1 = reading.sum;
+        reading.word.1 = reading.sum;
+        reading.paragraph.1 = reading.sum;
+        reading
+    }
+
+    fn take(&mut self, at: usize, c: char) {
+        if c == '\n' {
+            return self.end_line(at);
+        }
+        if c.is_whitespace() {
+            self.word = self.last;
+            self.blank += self.charges.of(c, self.first);
+            self.prefix += if self.first { if c == '\t' { 4 } else { 1 } } else { 0 };
+            if self.code {
+                self.flush();
+            }
+            return;
+        }
+        self.flush();
+        let mark = matches!(c, '>' | '-' | '+' | '*' | '.' | ')' | '_') || c.is_ascii_digit();
+        let mut charge = self.charges.of(c, self.first);
+        if self.charges.aligns() {
+            self.bars |= c == '|';
+            if let Some(table) = &self.table {
+                let wide = if c.is_ascii() { 1 } else { 2 };
+                charge = charge.max(wide) * (table.rows + 2);
+            }
+        }
+        if self.first {
+            if self.prefix >= 4 && !self.code && self.indent < self.prefix {
+                charge += self.charges.of_indented();
+            }
+            self.fence(c);
+            if mark {
+                self.prefix += 1;
+            } else if !matches!(c, '`' | '~') {
+                self.first = false;
+            }
+            self.indent = self.indent.max(self.prefix.min(40));
+        }
+        self.sum += charge;
+        self.line_sum += charge;
+        self.last = (at + c.len_utf8(), self.sum);
+    }
+
+    /// Looks for a line that opens or closes code.
+    fn fence(&mut self, c: char) {
+        match &mut self.marks {
+            Some((mark, run)) if *mark == c => *run += 1,
+            _ if matches!(c, '`' | '~') => self.marks = Some((c, 1)),
+            _ => {}
+        }
+        if let Some((mark, 3)) = self.marks {
+            self.sum += self.charges.of_fence(mark);
+        }
+    }
+
+    fn end_line(&mut self, at: usize) {
+        if matches!(self.marks, Some((_, 3..))) {
+            self.code = !self.code;
+        }
+        let empty = self.first && self.prefix == 0 && self.marks.is_none();
+        self.word = self.last;
+        if empty && !self.code {
+            self.paragraph = self.last;
+            self.table = None;
+            self.indent = 0;
+        }
+        self.columns();
+        self.blank += self.charges.of_line(self.indent, self.code);
+        if let Some(table) = &self.table {
+            self.blank += table.widest;
+        }
+        if self.code {
+            self.flush();
+        }
+        self.first = true;
+        self.prefix = 0;
+        self.marks = None;
+        self.bars = false;
+        self.line = at + 1;
+        self.line_sum = 0;
+    }
+
+    /// Follows tables: from the first line with a bar on, each line may be a row.
+    fn columns(&mut self) {
+        if !self.bars || !self.charges.aligns() || self.code {
+            return;
+        }
+        let width = 2 * self.line_sum;
+        match &mut self.table {
+            Some(table) => {
+                table.rows += 1;
+                table.widest = table.widest.max(width / (table.rows + 1));
+            }
+            None => self.table = Some(Columns { rows: 1, widest: width }),
+        }
+    }
+
+    fn flush(&mut self) {
+        self.sum += self.blank;
+        self.blank = 0;
+    }
+
+    /// Makes the bound exact at the last places where that is safe.
+    fn settle(&mut self, window: &Window<'_>, fit: &Fit) {
+        for chosen in [Chosen::Word, Chosen::Paragraph, Chosen::Last] {
+            let (place, sum) = match chosen {
+                Chosen::Word => self.word,
+                Chosen::Paragraph => self.paragraph,
+                Chosen::Last => self.last,
+            };
+            if place <= self.settled || self.measures == 0 || self.sum <= fit.limit {
+                continue;
+            }
+            self.measures -= 1;
+            let doc = Doc::parse(&window.assemble(place).text);
+            if chosen != Chosen::Paragraph && !is_settled(&doc.blocks) {
+                continue;
+            }
+            self.settled = place;
+            let less = sum.saturating_sub(length(&doc, fit.dialect, fit.unit));
+            self.sum -= less;
+            self.last.1 = self.last.1.saturating_sub(less);
+            self.word.1 = self.word.1.saturating_sub(less);
+            self.paragraph.1 = self.paragraph.1.saturating_sub(less);
+        }
+    }
+}
+
+/// Whether what follows can only add to the last paragraph: nothing in it could yet turn marks into words.
+fn is_settled(blocks: &[Block]) -> bool {
+    match blocks.last() {
+        None | Some(Block::Heading { .. } | Block::Code { .. } | Block::Table { .. } | Block::Rule) => true,
+        Some(Block::Paragraph(text)) => text.iter().all(is_closed),
+        Some(Block::Quote(inner)) => is_settled(inner),
+        Some(Block::List { items, .. }) => items.last().is_none_or(|item| is_settled(&item.blocks)),
+    }
+}
+
+fn is_closed(inline: &Inline) -> bool {
+    match inline {
+        Inline::Text(text) => {
+            let tag = |(at, _): (usize, &str)| {
+                text.get(at + 1..)
+                    .unwrap_or_default()
+                    .chars()
+                    .next()
+                    .is_none_or(|c| c.is_ascii_alphabetic() || "/!?".contains(c))
+            };
+            !text.contains('`') && !text.match_indices('<').any(tag)
+        }
+        Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
+            inner.iter().all(is_closed)
+        }
+        Inline::Link { text, .. } => text.iter().all(is_closed),
+        Inline::Code(_) | Inline::Break => true,
+    }
+}

@@ -1,0 +1,29 @@
+//! Markdown that was written from a document is read as that document.
+
+use proptest::prelude::*;
+use sb_text::{Dialect, Doc, Unit, render};
+
+use crate::pieces::{anything, document};
+
+fn again(doc: &Doc) -> String {
+    render(doc, Dialect::CommonMark, Unit::Chars).text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_is_written_is_read_as_the_same(text in document()) {
+        let doc = Doc::parse(&text);
+        let written = again(&doc);
+        prop_assert_eq!(Doc::parse(&written), doc, "{}", written);
+    }
+
+    #[test]
+    fn whatever_is_written_keeps_its_words(text in anything()) {
+        let doc = Doc::parse(&text);
+        let written = again(&doc);
+        let words = |doc: &Doc| render(doc, Dialect::Plain, Unit::Chars).text;
+        prop_assert_eq!(words(&Doc::parse(&written)), words(&doc), "{}", written);
+    }
+}
