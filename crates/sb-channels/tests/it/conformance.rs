@@ -7,7 +7,10 @@ mod telegram {
     use sb_testkit::messenger::Subject;
 
     fn subject() -> Subject {
-        Subject { kind: KIND, standin: |clock| Arc::new(TelegramStandIn::new(clock, "123456:stand-in_token")) }
+        Subject {
+            kind: KIND,
+            standin: |clock| Arc::new(TelegramStandIn::new(clock, "123456:stand-in_token")),
+        }
     }
 
     sb_testkit::conformance!(subject());

@@ -30,7 +30,7 @@ impl StandIn for TelegramStandIn {
         TelegramStandIn::say(self, chat, person, text)
     }
     fn mention(&self, chat: &Chat, person: &Person, text: &str) -> String {
-        let us = self.shared.look(|platform| platform.bot.username.clone());
+        let us = self.shared.look(|platform| platform.bot.username.clone().unwrap_or_default());
         TelegramStandIn::say(self, chat, person, &format!("@{us} {text}"))
     }
     fn say_again(&self, message: &str) -> bool {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Form, FromRequest, Multipart, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
+
+/// The largest body that is read.
+pub(super) const LARGEST_BODY: usize = 60 * 1024 * 1024;
 
 /// The parameters of one call.
 #[derive(Default)]
@@ -68,6 +71,11 @@ impl Params {
     /// Reads them from the query and the body.
     pub(super) async fn read(request: Request) -> Result<Self, Refusal> {
         let mut params = Self::default();
+        // Read to its very end: a connection with something left in it would be closed.
+        let (head, body) = request.into_parts();
+        let body = axum::body::to_bytes(body, LARGEST_BODY).await;
+        let body = body.map_err(|_| Refusal::new(413, "Request Entity Too Large"))?;
+        let request = Request::from_parts(head, Body::from(body.clone()));
         if let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(request.uri()) {
             params.add(pairs);
         }
@@ -80,8 +88,6 @@ impl Params {
                 params.add(pairs);
             }
         } else {
-            let body = Bytes::from_request(request, &()).await;
-            let body = body.map_err(|_| Refusal::new(413, "Request Entity Too Large"))?;
             // Some clients name JSON and send nothing.
             if !body.is_empty() {
                 let object = serde_json::from_slice::<Map<String, Value>>(&body);

@@ -281,7 +281,7 @@ impl Platform {
         format!("{id}:{}", message.id)
     }
 
-    fn tell_message(&mut self, kind: &str, chat: i64, message: &Message) {
+    pub(super) fn tell_message(&mut self, kind: &str, chat: i64, message: &Message) {
         let Some(room) = self.rooms.get(&chat) else { return };
         let body = self.wire(room, message);
         self.tell(kind, body);

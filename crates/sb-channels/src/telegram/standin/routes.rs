@@ -10,11 +10,8 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::faults::Break;
-use super::params::{Params, Refusal};
+use super::params::{LARGEST_BODY, Params, Refusal};
 use super::{Shared, page, receive};
-
-/// The largest body that is read.
-const LARGEST_BODY: usize = 60 * 1024 * 1024;
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
@@ -55,8 +52,8 @@ async fn answer(
     method: &str,
     request: Request,
 ) -> Result<(Value, Option<Break>), Refusal> {
-    check(shared, bot)?;
     let params = Params::read(request).await?;
+    check(shared, bot)?;
     let broken = shared.with(|platform| {
         if platform.calls.len() < 1_000 {
             *platform.calls.entry(method.to_owned()).or_default() += 1;
