@@ -66,7 +66,8 @@ fn typed(text: &str, entities: &[Entity], me: &Me) -> Words {
     for entity in entities {
         let Some(range) = range(entity, units.len()) else { continue };
         let Ok(stretch) = String::from_utf16(&units[range.clone()]) else { continue };
-        let leads = is_blank(&units[begin..range.start.max(begin)]);
+        // Entities may overlap, in what nobody should send: one that begins within our name leads nothing.
+        let leads = range.start >= begin && is_blank(&units[begin..range.start]);
         match entity.sort.as_deref() {
             Some("mention") if is_our_name(&stretch, me) => {
                 addressed = true;
@@ -92,7 +93,7 @@ fn typed(text: &str, entities: &[Entity], me: &Me) -> Words {
         }
     }
     let mut kept = units[begin..].to_vec();
-    if let Some(suffix) = suffix {
+    if let Some(suffix) = suffix.filter(|suffix: &Range<usize>| suffix.start >= begin) {
         kept.drain(suffix.start - begin..suffix.end - begin);
     }
     Words { text: first_word(String::from_utf16_lossy(&kept).trim()), addressed }

@@ -59,7 +59,13 @@ const MESSAGE_GONE: [&str; 5] = [
     "message to be replied not found",
     "message_id_invalid",
 ];
-const BAD_FORMAT: [&str; 3] = ["can't parse entities", "entity_bounds_invalid", "can't parse message entities"];
+const BAD_FORMAT: [&str; 5] = [
+    "can't parse entities",
+    "can't parse messageentity",
+    "entity_bounds_invalid",
+    "of a utf-16 symbol",
+    "entity beginning at utf-16 offset",
+];
 
 /// The fault of an answer that is no success.
 pub(super) fn of(reply: &Reply, about: About) -> Fault {

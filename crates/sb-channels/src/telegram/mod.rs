@@ -193,7 +193,7 @@ impl Channel for Telegram {
             Gesture::Heard(press) => {
                 let answer = json!({"callback_query_id": press});
                 // The press counts all the same.
-                done_or(self.bot.api.call("answerCallbackQuery", About::Account, answer).await, "query is too old")
+                done_or(self.bot.api.call("answerCallbackQuery", About::Chat, answer).await, "query is too old")
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use sb_channel::model::{Chat, FileRef, Timestamp};
+use sb_channel::model::{Chat, Dice, FileRef, Timestamp};
+use sb_channel::net::FixedDice;
 use sb_channel::{Event, Inlet, Verdict, WebhookRequest};
 use sb_channels::telegram::standin;
 use serde_json::{Map, Value, json};
@@ -15,28 +16,43 @@ async fn each_recorded_update_gives_the_events_its_fixture_names() {
     let world = opened(true);
     world.bot.check().await.expect("who we are");
     let Inlet::Webhook(hook) = world.bot.inlet() else { panic!("by webhook") };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/telegram/fixtures");
     let mut faults = Vec::new();
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder).expect("fixtures") {
-        let path = entry.expect("an entry").path();
-        let fixture: Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
-        let request = WebhookRequest {
-            method: "POST".into(),
-            path: String::new(),
-            headers: vec![("x-telegram-bot-api-secret-token".into(), standin::SECRET.into())],
-            body: Bytes::from(fixture["update"].to_string()),
-            at: Timestamp(0),
+    let fixtures = fixtures();
+    assert!(fixtures.len() > 60, "{} fixtures", fixtures.len());
+    for (name, fixture) in fixtures {
+        let Verdict::Take(batch, _) = hook.accept(&request(&fixture["update"])) else {
+            panic!("{name} is refused")
         };
-        let Verdict::Take(batch, _) = hook.accept(&request) else { panic!("{} is refused", path.display()) };
         let events: Vec<Value> = batch.events.iter().map(told).collect();
         if Value::from(events.clone()) != fixture["expect"] {
-            faults.push(format!("{}:\n got {}\nwant {}", path.display(), json!(events), fixture["expect"]));
+            faults.push(format!("{name}:\n got {}\nwant {}", json!(events), fixture["expect"]));
         }
-        count += 1;
     }
-    assert!(count > 60, "{count} fixtures");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The recorded updates by name, in order.
+fn fixtures() -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/telegram/fixtures");
+    let paths = std::fs::read_dir(folder).expect("fixtures").map(|entry| entry.expect("an entry").path());
+    let read = |path: std::path::PathBuf| {
+        let fixture = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+        (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), fixture)
+    };
+    let mut all: Vec<_> = paths.map(read).collect();
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all
+}
+
+/// Telegram's call with an update.
+fn request(update: &Value) -> WebhookRequest {
+    WebhookRequest {
+        method: "POST".into(),
+        path: String::new(),
+        headers: vec![("x-telegram-bot-api-secret-token".into(), standin::SECRET.into())],
+        body: Bytes::from(update.to_string()),
+        at: Timestamp(0),
+    }
 }
 
 /// Every oddity the parser speaks of has the fixture it names.
@@ -113,4 +129,57 @@ fn person(person: &sb_channel::model::Person) -> Value {
 
 fn file(file: &FileRef) -> Value {
     serde_json::to_value(file).expect("JSON")
+}
+
+/// What stands in place of a value, to see whether anything breaks on it.
+fn odd(roll: u64) -> Value {
+    let odd = [
+        json!(null),
+        json!(-1),
+        json!(i64::MAX),
+        json!(1.5),
+        json!(""),
+        json!("@sb_bot"),
+        json!("/x@sb_bot 😀"),
+        json!("mention"),
+        json!("bot_command"),
+        json!([]),
+        json!({}),
+        json!([{"type": "mention", "offset": 0, "length": 7}, {"type": "bot_command", "offset": 0, "length": 9}]),
+        json!([{"type": "bot_command", "offset": 2, "length": 7}, {"type": "mention", "offset": 0, "length": 7}]),
+        json!(true),
+    ];
+    odd[usize::try_from(roll).unwrap_or_default() % odd.len()].clone()
+}
+
+/// Puts something odd at a place of the value that the dice choose.
+fn spoil(value: &mut Value, dice: &dyn Dice) {
+    let roll = dice.roll();
+    let children: Vec<&mut Value> = match value {
+        Value::Object(fields) => fields.values_mut().collect(),
+        Value::Array(items) => items.iter_mut().collect(),
+        _ => Vec::new(),
+    };
+    let many = u64::try_from(children.len()).unwrap_or(1);
+    match children.into_iter().nth(usize::try_from(roll % (many + 1)).unwrap_or_default()) {
+        Some(child) => spoil(child, dice),
+        None => *value = odd(dice.roll()),
+    }
+}
+
+#[tokio::test]
+async fn no_update_however_odd_breaks_the_parser() {
+    let world = opened(true);
+    world.bot.check().await.expect("who we are");
+    let Inlet::Webhook(hook) = world.bot.inlet() else { panic!("by webhook") };
+    let dice = FixedDice::new(4242);
+    for (_, fixture) in fixtures() {
+        for _ in 0..200 {
+            let mut update = fixture["update"].clone();
+            for _ in 0..1 + dice.roll() % 4 {
+                spoil(&mut update, &dice);
+            }
+            hook.accept(&request(&update));
+        }
+    }
 }
