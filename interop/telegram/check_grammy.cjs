@@ -86,7 +86,7 @@ async function main() {
   assert.equal(await bot.api.sendChatAction(ann, "typing"), true);
   assert.equal((await shown(ann)).typing, true);
   assert.equal(await bot.api.raw.sendMessageDraft({ chat_id: ann, draft_id: 9, text: "", can_stop: true }), true);
-  assert.deepEqual((await shown(ann)).draft, { text: "", entities: [], stop: true });
+  assert.deepEqual((await shown(ann)).draft, { text: "", entities: [], stop: true, thread: null });
   assert.equal(await bot.api.raw.sendMessageDraft({ chat_id: ann, draft_id: 9, text: "The answer", can_stop: true }), true);
   await act({ do: "stop", chat: String(ann) });
   const stop = await until((u) => u.stopped_message_generation);

@@ -251,7 +251,7 @@ impl LiveReply for Telegram {
         let grown = self.bot.api.call("sendMessageDraft", About::Chat, fields.into()).await;
         grown.map(drop).map_err(|mut fault| {
             // An older server, or a chat of a sort that has none: no draft will do there.
-            if fault.status == Some(400) && matches!(fault.kind, FaultKind::Refused | FaultKind::Lost) {
+            if fault.status == Some(400) && matches!(fault.kind, FaultKind::Refused | FaultKind::Lost | FaultKind::Format) {
                 fault.kind = FaultKind::Unsupported;
             }
             fault

@@ -95,7 +95,12 @@ async fn state(State(shared): State<Arc<Shared>>, Query(which): Query<Which>) ->
             })
             .collect();
         let draft = room.and_then(|room| room.shown_draft(now));
-        let draft = draft.map(|draft| json!({"text": draft.text, "entities": draft.entities, "stop": draft.can_stop}));
+        let draft = draft.map(|draft| json!({
+            "text": draft.text,
+            "entities": draft.entities,
+            "stop": draft.can_stop,
+            "thread": draft.thread.map(|thread| thread.to_string()),
+        }));
         json!({
             "bot": platform.bot.name,
             "chats": chats,

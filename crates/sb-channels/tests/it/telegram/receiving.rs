@@ -134,7 +134,7 @@ async fn a_connection_that_breaks_is_a_passing_fault() {
     assert_eq!(limited.kind, FaultKind::Passing { wait_ms: Some(2_000) });
 }
 
-/// Holds: M-telegram-01, M-telegram-10, M-telegram-11.
+/// Holds: M-telegram-01, M-telegram-11.
 #[tokio::test(start_paused = true)]
 async fn files_come_in_with_their_words_and_can_be_fetched() {
     let world = world();
@@ -207,7 +207,6 @@ async fn a_press_is_told_and_heard() {
     world.bot.gesture(&chat, Gesture::Heard(&press.handle)).await.expect("too late counts as well");
 }
 
-/// Holds: M-telegram-05.
 #[tokio::test(start_paused = true)]
 async fn the_stop_button_of_a_growing_reply_is_told() {
     let world = world();

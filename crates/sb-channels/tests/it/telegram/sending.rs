@@ -42,7 +42,6 @@ async fn styles_arrive_where_they_belong_also_behind_wide_characters() {
     assert_eq!(seen[0].entities[0], json!({"type": "bold", "offset": 3, "length": 4}));
 }
 
-/// Holds: C-02.
 #[tokio::test]
 async fn a_topic_is_answered_in_the_topic() {
     let world = world();
@@ -79,7 +78,7 @@ async fn an_answer_names_what_it_answers_while_that_is_there() {
     assert_eq!(seen.iter().map(|m| m.answers.clone()).collect::<Vec<_>>(), [Some(asked), None, None]);
 }
 
-/// Holds: M-telegram-08, M-telegram-09.
+/// Holds: M-telegram-08.
 #[tokio::test]
 async fn a_question_has_buttons_until_it_is_edited() {
     let world = world();
@@ -128,7 +127,6 @@ async fn a_message_that_stayed_behind_is_not_edited_by_its_number() {
     assert_eq!(world.bot.edit(&moved, &at, piece).await.expect_err("lost").kind, FaultKind::Lost);
 }
 
-/// Holds: M-telegram-03.
 #[tokio::test]
 async fn a_mark_is_set_changed_and_taken_off() {
     let world = world();
@@ -142,7 +140,6 @@ async fn a_mark_is_set_changed_and_taken_off() {
     }
 }
 
-/// Holds: M-telegram-02.
 #[tokio::test]
 async fn typing_is_shown_for_as_long_as_it_is_renewed() {
     let world = world();
@@ -158,7 +155,6 @@ async fn typing_is_shown_for_as_long_as_it_is_renewed() {
     world.bot.gesture(&chat, Gesture::Typing(false)).await.expect("nothing to do");
 }
 
-/// Holds: M-telegram-02, M-telegram-05.
 #[tokio::test]
 async fn a_reply_grows_as_a_draft_until_its_message_replaces_it() {
     let world = world();
@@ -219,7 +215,7 @@ async fn a_picture_goes_as_photo_and_all_else_as_document_in_its_topic() {
         world.send_files(&chat, &[file(name, media_type, &bytes)], Some(&caption)).await.expect("sent");
         let seen = world.platform.seen_of_us(&chat).pop().expect("a message");
         let shown = seen.file.expect("a file");
-        assert_eq!((shown.sort.as_str(), shown.bytes.to_vec()), (sort, bytes), "{name}");
+        assert_eq!((shown.sort.as_str(), shown.name.as_str(), shown.bytes.to_vec()), (sort, name, bytes));
         assert_eq!((seen.marked.as_str(), &seen.thread), ("see **here**", &chat.thread), "{name}");
     }
 }
