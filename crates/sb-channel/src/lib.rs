@@ -21,7 +21,7 @@ pub use channel::{
 pub use context::{ChannelContext, State};
 pub use event::{Batch, Event, Incoming, Pressed, Quoted};
 pub use features::{Features, FilesOut, FirstWord, Live, Marks, Questions, Repeats, TextRules, Typing};
-pub use manifest::{Field, Kind, Manifest, Proof, Trust};
+pub use manifest::{AnyKind, Field, Kind, Manifest, Proof, Trust};
 pub use sb_net as net;
 pub use sb_net::model;
 pub use sb_net::model::text;

@@ -15,6 +15,26 @@ pub struct Kind {
     pub open: fn(ChannelContext, &Settings) -> Result<Arc<dyn Channel>>,
 }
 
+/// A kind of messenger however it comes: built in, or from elsewhere.
+pub trait AnyKind: Send + Sync + 'static {
+    /// See [`Kind::manifest`].
+    fn manifest(&self) -> Manifest;
+    /// See [`Kind::open`].
+    ///
+    /// # Errors
+    /// A setting that cannot be.
+    fn open(&self, context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>>;
+}
+
+impl AnyKind for Kind {
+    fn manifest(&self) -> Manifest {
+        (self.manifest)()
+    }
+    fn open(&self, context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>> {
+        (self.open)(context, settings)
+    }
+}
+
 /// The facts of a kind: flags, forms, tables and pages are printed from them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Manifest {

@@ -36,7 +36,8 @@ const SESSIONS_LISTED: usize = 20;
 
 /// Lives until it has slept long enough, or its mailbox is closed.
 pub(crate) async fn live(engine: Engine, id: ConversationId, mails: mpsc::UnboundedReceiver<Mail>) {
-    let mut actor = Actor { engine, id, mails, lives: HashMap::new(), places: HashMap::new(), place: Place::None };
+    let mut actor =
+        Actor { engine, id, mails, lives: HashMap::new(), places: HashMap::new(), place: Place::None };
     let mut backoff = Duration::from_millis(50);
     loop {
         match actor.awake().await {

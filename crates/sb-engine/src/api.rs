@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use sb_channel::AnyKind;
 use sb_core::commands;
 use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
-use sb_channel::Kind;
 use sb_harness::Harness;
 use sb_harness::net::Http;
 use sb_store::{Store, StoreError, Taken};
@@ -48,7 +48,7 @@ pub struct Parts {
     /// Turns at once.
     pub parallel: usize,
     /// The messengers there are.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<Arc<dyn AnyKind>>,
     /// How messengers' platforms are reached.
     pub http: Http,
     /// Where platforms reach us, if they can.
@@ -69,7 +69,7 @@ pub(crate) struct Inner {
     pub tokens: Tokens,
     pub actors: Actors,
     pub bridges: Bridges,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<Arc<dyn AnyKind>>,
     pub http: Http,
     public_url: Option<String>,
     serves_channels: AtomicBool,

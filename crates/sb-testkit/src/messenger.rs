@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sb_channel::Kind;
+use sb_channel::AnyKind;
 use sb_channel::standin::{Seen, StandIn};
 use sb_engine::model::{ChannelConfig, ChannelOptions, Chat, Clock, Person, Secret, Slug, Timestamp};
 use sb_engine::{Engine, Parts};
@@ -20,18 +20,18 @@ use crate::app::{ScriptedAgents, profile_in};
 /// The slug of the one channel.
 pub const SLUG: &str = "chat";
 /// Simulated time that something may take to be seen.
-const PATIENCE: Duration = Duration::from_secs(30 * 60);
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// A kind with its stand-in.
 #[derive(Clone)]
 pub struct Subject {
-    pub kind: Kind,
+    pub kind: Arc<dyn AnyKind>,
     pub standin: fn(Arc<dyn Clock>) -> Arc<dyn StandIn>,
 }
 
 /// See the module.
 pub struct Messenger {
-    kind: Kind,
+    kind: Arc<dyn AnyKind>,
     pub standin: Arc<dyn StandIn>,
     pub clock: Arc<RuntimeClock>,
     home: TempDir,
@@ -74,7 +74,7 @@ impl Messenger {
         change(&mut options);
         let config = ChannelConfig {
             slug: Slug::from(SLUG),
-            kind: (subject.kind.manifest)().id.to_owned(),
+            kind: subject.kind.manifest().id.to_owned(),
             profile: "assistant".into(),
             enabled: true,
             settings: std::collections::BTreeMap::new(),
@@ -126,7 +126,7 @@ impl Messenger {
             let workspace = self.home.path().join("workspace");
             engine.put_profile(profile_in("assistant", &workspace), None).await.unwrap();
             let (mut config, mut secrets) = (self.config.clone(), Vec::new());
-            let manifest = (self.kind.manifest)();
+            let manifest = self.kind.manifest();
             for (key, value) in self.standin.settings() {
                 match manifest.fields.iter().any(|f| f.key == key && f.secret) {
                     true => secrets.push((key, Secret::new(value))),
@@ -166,8 +166,11 @@ impl Life {
                 return seen;
             }
             let status = self.engine.channel_status(&Slug::from(SLUG));
-            assert!(begun.elapsed() < PATIENCE, "never seen: {what}. What is seen: {seen:#?}\nthe channel: {status:#?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "never seen: {what}. What is seen: {seen:#?}\nthe channel: {status:#?}"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
@@ -184,7 +187,9 @@ impl Life {
     /// Waits until nothing is under way: nothing unfinished, nothing unsent.
     pub async fn rest(&self) {
         let begun = tokio::time::Instant::now();
-        while self.engine.unfinished().await.unwrap() > 0 || self.engine.store().count_unsent().await.unwrap() > 0 {
+        while self.engine.unfinished().await.unwrap() > 0
+            || self.engine.store().count_unsent().await.unwrap() > 0
+        {
             assert!(begun.elapsed() < PATIENCE, "it never comes to rest: {:#?}", self.seen());
             self.pass(50).await;
         }

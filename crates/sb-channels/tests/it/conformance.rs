@@ -8,7 +8,7 @@ mod telegram {
 
     fn subject() -> Subject {
         Subject {
-            kind: KIND,
+            kind: Arc::new(KIND),
             standin: |clock| Arc::new(TelegramStandIn::new(clock, "123456:stand-in_token")),
         }
     }

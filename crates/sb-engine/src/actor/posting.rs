@@ -17,9 +17,11 @@ impl Posts {
         for change in changes {
             let place = match change {
                 Change::Posted(post) => Some(&post.to),
-                Change::Reposted { .. } => {
-                    state.turn.iter().flat_map(|t| &t.messages).find_map(|(m, _)| Some(&m.origin.as_ref()?.address))
-                }
+                Change::Reposted { .. } => state
+                    .turn
+                    .iter()
+                    .flat_map(|t| &t.messages)
+                    .find_map(|(m, _)| Some(&m.origin.as_ref()?.address)),
                 _ => None,
             };
             if let Some(place) = place.filter(|p| !places.iter().any(|known| known.is_same_place(p))) {
@@ -53,7 +55,7 @@ impl Actor {
                 if waits || now.conversation.state().turn.is_none() {
                     now.growing = None;
                 }
-                self.settled(*message, waits);
+                self.settled(*message, ending.kind);
             }
         }
     }
@@ -71,12 +73,13 @@ impl Actor {
         bridge.grows(&self.engine, GrowingReply { key, to, messages, growth });
     }
 
-    fn settled(&mut self, message: MessageId, waits: bool) {
+    fn settled(&mut self, message: MessageId, how: EndKind) {
+        let waits = how == EndKind::Waiting;
         let place = if waits { self.places.get(&message).cloned() } else { self.places.remove(&message) };
         // Of one that came before this actor was here, no lane knows.
         let Some(place) = place else { return };
         if let Some(bridge) = self.engine.inner().bridges.get(&place.channel) {
-            bridge.settled(&self.engine, &place.chat, message, waits);
+            bridge.settled(&self.engine, &place.chat, message, how);
         }
     }
 

@@ -40,7 +40,7 @@ pub enum Replayed {
 impl Engine {
     /// The facts of every kind of messenger.
     pub fn kinds(&self) -> Vec<Manifest> {
-        self.inner().kinds.iter().map(|kind| (kind.manifest)()).collect()
+        self.inner().kinds.iter().map(|kind| kind.manifest()).collect()
     }
 
     /// One kind's facts.
@@ -200,7 +200,9 @@ impl Engine {
         let Some(event) = bridge.channel.read_again(&item.raw) else { return Ok(Replayed::Unknown) };
         let batch = Batch { events: vec![event], cursor: None };
         let taken = intake::take(self, &bridge, "replay", batch).await;
-        taken.map_err(|why| EngineError::new(EngineErrorKind::Store, format!("It was not taken in: {why}.")))?;
+        taken.map_err(|why| {
+            EngineError::new(EngineErrorKind::Store, format!("It was not taken in: {why}."))
+        })?;
         self.store().drop_inbox(number).await?;
         Ok(Replayed::Taken)
     }
@@ -217,5 +219,8 @@ impl Engine {
 }
 
 fn no_channel(slug: &Slug) -> EngineError {
-    EngineError::new(EngineErrorKind::NotFound, format!("There is no channel {slug}; `switchboard channel list` shows them."))
+    EngineError::new(
+        EngineErrorKind::NotFound,
+        format!("There is no channel {slug}; `switchboard channel list` shows them."),
+    )
 }

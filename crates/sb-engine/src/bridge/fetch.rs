@@ -50,7 +50,12 @@ pub(crate) async fn fetch_all(engine: &Engine, origin: &Origin) -> Fetched {
     fetched
 }
 
-async fn fetch(engine: &Engine, origin: &Origin, file: &FileRef, number: usize) -> Result<Attachment, String> {
+async fn fetch(
+    engine: &Engine,
+    origin: &Origin,
+    file: &FileRef,
+    number: usize,
+) -> Result<Attachment, String> {
     let address = &origin.address;
     let bridge = engine.inner().bridges.get(&address.channel).ok_or("its messenger does not run now")?;
     let most = bridge.channel.features(&address.chat).files_in.unwrap_or_default().min(LARGEST);

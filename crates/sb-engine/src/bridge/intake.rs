@@ -99,8 +99,7 @@ pub(super) async fn take(
     }
     let now = engine.inner().clock.now();
     let told: Vec<_> = events.iter().map(|e| (e.conversation.clone(), e.origin.clone())).collect();
-    let intake =
-        Intake { channel: slug.clone(), feed: feed.to_owned(), cursor: batch.cursor, events, kept };
+    let intake = Intake { channel: slug.clone(), feed: feed.to_owned(), cursor: batch.cursor, events, kept };
     let taken = engine.store().take_batch(intake, never_wait, now).await.map_err(of_store)?;
     for (taken, (conversation, origin)) in taken.into_iter().zip(told) {
         follow_up(engine, bridge, taken, conversation, origin.map(|o| *o));
@@ -135,7 +134,8 @@ fn follow_up(
             // It may have come to rest meanwhile: then there is room already.
             engine.send(&conversation, Mail::Wake);
             if first {
-                let said = "You write faster than I can answer. What you send is kept, and is answered in its turn.";
+                let said =
+                    "You write faster than I can answer. What you send is kept, and is answered in its turn.";
                 bridge.tell(engine, &address.chat, LaneMail::Notice(said.to_owned()));
             }
         }
@@ -151,7 +151,8 @@ async fn finish(engine: &Engine, bridge: &Arc<Bridge>, after: After) -> Result<(
         After::Pair(incoming) => pair(engine, bridge, &incoming).await?,
         After::Edited(key, text) => {
             let now = engine.inner().clock.now();
-            let known = engine.store().message_by_key(&full_key(bridge, &key), now).await.map_err(of_store)?;
+            let known =
+                engine.store().message_by_key(&full_key(bridge, &key), now).await.map_err(of_store)?;
             if let Some(known) = known.filter(|k| k.turn.is_none() && k.ending.is_none()) {
                 let id = known.message.id;
                 let mail = match text {
@@ -240,12 +241,7 @@ async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Resul
     inbound(engine, bridge, key, chat, person, says, rights).await.map(Some)
 }
 
-fn admit(
-    bridge: &Bridge,
-    chat: &Chat,
-    person: &Person,
-    is_command: bool,
-) -> Option<Rights> {
+fn admit(bridge: &Bridge, chat: &Chat, person: &Person, is_command: bool) -> Option<Rights> {
     let (addressed, of_album) = (true, false);
     let us = &bridge.account.id;
     let guest = is_guest(bridge, person);
@@ -340,7 +336,8 @@ async fn known_as(engine: &Engine, bridge: &Bridge, chat: &str) -> Result<String
 fn context_lines(incoming: &Incoming) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(Quoted { from, ours, text }) = &incoming.quoted {
-        let whose = if *ours { "your message".to_owned() } else { format!("a message of {}", one_line(from, 64)) };
+        let whose =
+            if *ours { "your message".to_owned() } else { format!("a message of {}", one_line(from, 64)) };
         lines.push(match text.trim() {
             "" => format!("(In answer to {whose}.)"),
             text => format!("(In answer to {whose}: \"{}\")", one_line(text, 500)),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sb_channel::{Features, Mark, Typing};
-use sb_core::model::{Address, Chat, MessageId, MessageRef, Timestamp};
+use sb_core::model::{Address, Chat, EndKind, MessageId, MessageRef, Timestamp};
 use tokio::sync::mpsc;
 
 use super::gestures::{Gestures, Sign};
@@ -29,7 +29,7 @@ pub(crate) enum LaneMail {
     /// A message was taken and will be answered.
     Taken { message: MessageId, address: Address },
     /// A message has its ending, or waits for a person.
-    Settled { message: MessageId, waits: bool },
+    Settled { message: MessageId, how: EndKind },
     /// Something is in the outbox.
     Posted,
     /// A reply begins to be written.
@@ -145,15 +145,15 @@ impl Lane {
                     self.gestures.make(Sign::Mark(reference, Some(Mark::Taken)));
                 }
             }
-            LaneMail::Settled { message, waits: true } => {
+            LaneMail::Settled { message, how: EndKind::Waiting } => {
                 if let Some(open) = self.open.get_mut(&message) {
                     open.waits = true;
                 }
             }
-            LaneMail::Settled { message, waits: false } => {
+            LaneMail::Settled { message, how } => {
                 let mark = self.open.remove(&message).and_then(|o| o.mark);
-                // Its answer takes the mark off once it is out; what ends without one is unmarked here.
-                if self.due.is_none() {
+                // Its answer takes the mark off once it is out; what is dropped gets none.
+                if how == EndKind::Dropped {
                     mark.into_iter().for_each(|m| self.mark(m, None));
                 }
             }

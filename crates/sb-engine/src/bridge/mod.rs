@@ -26,17 +26,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sb_channel::{Account, Channel};
 use sb_core::Breaker;
-use sb_core::model::{ChannelConfig, Chat, ConversationId, MessageId, Slug};
+use sb_core::model::{ChannelConfig, Chat, ConversationId, EndKind, MessageId, Slug};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use config::{BadConfig, check_config};
 pub use desk::{ChannelView, Replayed};
-pub use status::{BridgeState, BridgeStatus, LogLine};
 pub(crate) use fetch::{Fetched, fetch_all};
 pub(crate) use live::{GrowingReply, Growth};
 pub(crate) use places::Lanes;
 pub(crate) use status::Log;
+pub use status::{BridgeState, BridgeStatus, LogLine};
 
 use crate::Engine;
 use lane::LaneMail;
@@ -115,8 +115,8 @@ impl Bridge {
     }
 
     /// A message has its ending, or waits for a person.
-    pub fn settled(self: &Arc<Self>, engine: &Engine, chat: &Chat, message: MessageId, waits: bool) {
-        self.tell(engine, chat, LaneMail::Settled { message, waits });
+    pub fn settled(self: &Arc<Self>, engine: &Engine, chat: &Chat, message: MessageId, how: EndKind) {
+        self.tell(engine, chat, LaneMail::Settled { message, how });
     }
 }
 

@@ -118,7 +118,9 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 note(lane, notes).await?;
                 let slug = &lane.bridge.config.slug;
                 lane.engine.store().chat_gone(slug, &lane.chat.id, Some(&why)).await.map_err(of_store)?;
-                lane.bridge.log.say(now, &format!("nothing reaches the chat {} any more: {why}", lane.chat.id));
+                lane.bridge
+                    .log
+                    .say(now, &format!("nothing reaches the chat {} any more: {why}", lane.chat.id));
                 return Ok(Went::Nowhere);
             }
             Piecewise::Moved(to) => {
@@ -327,7 +329,8 @@ impl<'a> Part<'a> {
 
     async fn put(&self, lane: &Lane, to: &Chat, plain: bool, attempt: &Attempt) -> Result<MessageRef, Fault> {
         let channel = &lane.bridge.channel;
-        let answers = self.post.post.to.message.as_ref().filter(|_| lane.answers_by_reply() && self.number == 0);
+        let answers =
+            self.post.post.to.message.as_ref().filter(|_| lane.answers_by_reply() && self.number == 0);
         match &self.piece {
             Planned::Words { text, choices } => {
                 let words = match plain {

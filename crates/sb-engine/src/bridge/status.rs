@@ -25,7 +25,10 @@ pub enum BridgeState {
     Starting,
     Running,
     /// It could not start, or cannot go on; when it is tried again.
-    Failed { why: String, again: Option<Timestamp> },
+    Failed {
+        why: String,
+        again: Option<Timestamp>,
+    },
 }
 
 /// One line of a bridge's log.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sb_channel::{ChannelContext, Command, Inlet, Kind, State};
+use sb_channel::{AnyKind, ChannelContext, Command, Inlet, State};
 use sb_core::commands;
 use sb_core::model::{ChannelConfig, Fault, FaultKind, Slug};
 use sb_store::Store;
@@ -156,7 +156,7 @@ async fn start(
     let kind = find_kind(&inner.kinds, &config)?;
     let secrets = inner.store.channel_secrets(slug).await.map_err(of_store)?;
     let named: Vec<String> = secrets.iter().map(|(name, _)| name.clone()).collect();
-    let manifest = (kind.manifest)();
+    let manifest = kind.manifest();
     check_config(&manifest, &config, &named).map_err(|why| refused(why.0))?;
     let context = ChannelContext {
         http: inner.http.clone(),
@@ -165,7 +165,7 @@ async fn start(
         state: Arc::new(Kept { store: inner.store.clone(), slug: slug.clone() }),
         by_webhook: inner.public_url().is_some(),
     };
-    let channel = (kind.open)(context, &settings(&config.settings, secrets))?;
+    let channel = kind.open(context, &settings(&config.settings, secrets))?;
     let checked = tokio::time::timeout(CHECKING, channel.check()).await;
     let account = checked.unwrap_or_else(|_| Err(passing("it did not answer in time".to_owned())))?;
     let hook = inner.public_url().map(|url| format!("{}/hooks/{slug}", url.trim_end_matches('/')));
@@ -237,9 +237,9 @@ fn menu() -> Vec<Command> {
     commands::TABLE.iter().map(entry).collect()
 }
 
-fn find_kind(kinds: &[Kind], config: &ChannelConfig) -> Result<Kind, Fault> {
-    let found = kinds.iter().find(|k| (k.manifest)().id == config.kind);
-    found.copied().ok_or_else(|| refused(format!("there is no messenger of the kind {:?}", config.kind)))
+fn find_kind(kinds: &[Arc<dyn AnyKind>], config: &ChannelConfig) -> Result<Arc<dyn AnyKind>, Fault> {
+    let found = kinds.iter().find(|k| k.manifest().id == config.kind);
+    found.cloned().ok_or_else(|| refused(format!("there is no messenger of the kind {:?}", config.kind)))
 }
 
 /// What an adapter keeps, in the store.

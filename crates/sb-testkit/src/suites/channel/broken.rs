@@ -1,1 +1,337 @@
-//! Adapters broken on purpose: for each law one that it must catch.
+//! Adapters broken on purpose: what each does wrong, a law or the simulation must see.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sb_channel::{
+    Account, AnyKind, Attempt, Batch, Channel, ChannelContext, Command, Event, Features, Feed, Gesture,
+    Incoming, Inlet, LiveReply, Manifest, Piece, Result, Settings, Updates,
+};
+use sb_core::model::text::Rendered;
+use sb_core::model::{Chat, Fault, FaultKind, FileRef, MessageRef, Person};
+use tokio::io::AsyncWrite;
+
+/// What an adapter does wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// Tells the platform to forget a batch before it is stored.
+    AcknowledgesEarly,
+    /// Says now and then that something was sent which was not.
+    Forgets,
+    /// Sends now and then twice.
+    SendsTwice,
+    /// Sends now and then into another chat.
+    MixesChats,
+    /// Names the envelope, not the message.
+    NamesTheEnvelope,
+    /// Tells of our own messages as if people had written them, and does not know who we are.
+    HearsItself,
+    /// Calls every failure final.
+    GivesUp,
+    /// Calls a limit something that passes at once.
+    ForgetsTheWait,
+    /// Calls a closed chat something that passes.
+    KnocksForEver,
+    /// Calls a lost answer a failure that changed nothing.
+    DeniesTheDeed,
+    /// Does not tell refused formatting from a refusal.
+    BlamesTheWords,
+    /// Never says that we are at work.
+    HidesWork,
+    /// Never ends saying so, nor takes a mark off.
+    KeepsMarks,
+    /// Shows nothing of a reply while it is written.
+    HidesGrowth,
+    /// Puts an edited reply beside the old one.
+    EditsByCopy,
+    /// Leaves the choices away.
+    DropsButtons,
+    /// Lets buttons stand when a question is over.
+    KeepsButtons,
+    /// Says of everybody that they are the first person.
+    MistakesPeople,
+    /// Says of everything that it was meant for us.
+    AnswersEverything,
+    /// Cuts what it fetches and sends short.
+    CutsFiles,
+    /// Does not say which messages are one album.
+    ScattersAlbums,
+    /// Opens a feed and then waits for ever when its connection breaks.
+    StaysDeaf,
+    /// Cuts long texts off.
+    CutsTexts,
+    /// Hears its own words as a person's.
+    Echoes,
+    /// Begins with what comes from now on.
+    SkipsTheBacklog,
+    /// Shows that we are at work whether asked to or not.
+    AlwaysTypes,
+    /// Leaves the choices out of a question's words.
+    CutsQuestions,
+}
+
+/// A kind that is an adapter with a flaw.
+pub struct Broken {
+    pub kind: Arc<dyn AnyKind>,
+    pub flaw: Flaw,
+}
+
+impl AnyKind for Broken {
+    fn manifest(&self) -> Manifest {
+        self.kind.manifest()
+    }
+    fn open(&self, context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>> {
+        let whole = self.kind.open(context, settings)?;
+        Ok(Arc::new(BrokenChannel {
+            whole,
+            flaw: self.flaw,
+            sent: AtomicU64::new(0),
+            echoes: Arc::default(),
+        }))
+    }
+}
+
+struct BrokenChannel {
+    whole: Arc<dyn Channel>,
+    flaw: Flaw,
+    sent: AtomicU64,
+    echoes: Arc<Mutex<Vec<(Chat, String)>>>,
+}
+
+impl BrokenChannel {
+    /// The first time, and every third after it.
+    fn now_and_then(&self) -> bool {
+        self.sent.fetch_add(1, Ordering::Relaxed).is_multiple_of(3)
+    }
+
+    fn mistaken(&self, mut why: Fault) -> Fault {
+        let wait = |kind: &FaultKind| matches!(kind, FaultKind::ChatBusy { .. } | FaultKind::Passing { .. });
+        match self.flaw {
+            Flaw::GivesUp => why.kind = FaultKind::Refused,
+            Flaw::ForgetsTheWait if wait(&why.kind) => why.kind = FaultKind::ChatBusy { wait_ms: None },
+            Flaw::KnocksForEver if why.kind == FaultKind::ChatGone => why.kind = FaultKind::Refused,
+            Flaw::DeniesTheDeed => why.maybe_done = false,
+            Flaw::BlamesTheWords if why.kind == FaultKind::Format => why.kind = FaultKind::Refused,
+            _ => {}
+        }
+        why
+    }
+
+    /// Tells the feed that somebody said this.
+    fn echo(&self, to: &Chat, piece: Piece<'_>) {
+        if let (Flaw::Echoes, Piece::Text { words, .. }) = (self.flaw, piece) {
+            let mut echoes = self.echoes.lock().unwrap();
+            echoes.push((to.clone(), words.text.clone()));
+        }
+    }
+
+    async fn put(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
+        let mut rendered = Rendered { text: String::new(), spans: Vec::new() };
+        let piece = match piece {
+            Piece::Text { words, choices, answers } => {
+                let mut words = words;
+                if self.flaw == Flaw::CutsTexts && words.text.chars().count() > 500 {
+                    let text = words.text.chars().take(500).collect();
+                    rendered.text = text;
+                    words = &rendered;
+                }
+                if self.flaw == Flaw::CutsQuestions && words.text.contains("1. ") {
+                    let text = words.text.split("1. ").next().unwrap_or_default().to_owned();
+                    rendered.text = text;
+                    words = &rendered;
+                }
+                let choices = if self.flaw == Flaw::DropsButtons { &[] } else { choices };
+                Piece::Text { words, choices, answers }
+            }
+            files => files,
+        };
+        self.echo(to, piece);
+        let sent = self.whole.send(to, piece, attempt).await;
+        if self.flaw == Flaw::AlwaysTypes {
+            self.whole.gesture(to, Gesture::Typing(true)).await?;
+        }
+        sent
+    }
+}
+
+#[async_trait]
+impl Channel for BrokenChannel {
+    async fn check(&self) -> Result<Account> {
+        let account = self.whole.check().await?;
+        Ok(match self.flaw {
+            Flaw::HearsItself => Account { id: "nobody".to_owned(), ..account },
+            _ => account,
+        })
+    }
+    fn features(&self, chat: &Chat) -> Features {
+        self.whole.features(chat)
+    }
+    fn inlet(&self) -> Inlet<'_> {
+        match self.whole.inlet() {
+            Inlet::Feeds(feeds) => {
+                Inlet::Feeds(feeds.into_iter().map(|(name, _)| (name, self as &dyn Feed)).collect())
+            }
+            other => other,
+        }
+    }
+    async fn send(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
+        let other = Chat { id: format!("{}1", &to.id[..to.id.len() - 1]), ..to.clone() };
+        let now = self.now_and_then();
+        let sent = match self.flaw {
+            Flaw::Forgets if now => Ok(MessageRef("0:0".to_owned())),
+            Flaw::SendsTwice if now => {
+                self.put(to, piece, attempt).await?;
+                self.put(to, piece, attempt).await
+            }
+            Flaw::MixesChats if now => match self.put(&other, piece, attempt).await {
+                Err(_) => self.put(to, piece, attempt).await,
+                sent => sent,
+            },
+            _ => self.put(to, piece, attempt).await,
+        };
+        sent.map_err(|why| self.mistaken(why))
+    }
+    async fn edit(&self, to: &Chat, at: &MessageRef, piece: Piece<'_>) -> Result<()> {
+        let attempt = Attempt { key: at.0.clone(), maybe_sent: false, handle: None };
+        let edited = match (self.flaw, piece) {
+            (Flaw::EditsByCopy, piece) => self.whole.send(to, piece, &attempt).await.map(|_| ()),
+            (Flaw::KeepsButtons, Piece::Text { choices: [], .. }) => Ok(()),
+            (_, piece) => self.whole.edit(to, at, piece).await,
+        };
+        edited.map_err(|why| self.mistaken(why))
+    }
+    async fn gesture(&self, to: &Chat, gesture: Gesture<'_>) -> Result<()> {
+        match (self.flaw, gesture) {
+            (Flaw::HidesWork, Gesture::Typing(_) | Gesture::Mark(..)) => Ok(()),
+            (Flaw::KeepsMarks, Gesture::Mark(_, None)) => Ok(()),
+            _ => self.whole.gesture(to, gesture).await,
+        }
+    }
+    async fn fetch(
+        &self,
+        file: &FileRef,
+        into: &mut (dyn AsyncWrite + Unpin + Send),
+        most: u64,
+    ) -> Result<u64> {
+        match self.flaw {
+            Flaw::CutsFiles => Ok(0),
+            _ => self.whole.fetch(file, into, most).await,
+        }
+    }
+    async fn offer(&self, commands: &[Command]) -> Result<()> {
+        self.whole.offer(commands).await
+    }
+    async fn register(&self, url: Option<&str>) -> Result<()> {
+        self.whole.register(url).await
+    }
+    fn live(&self) -> Option<&dyn LiveReply> {
+        match self.flaw {
+            Flaw::HidesGrowth => Some(self),
+            _ => self.whole.live(),
+        }
+    }
+}
+
+#[async_trait]
+impl LiveReply for BrokenChannel {
+    async fn grow(&self, _: &Chat, _: u32, _: &Rendered) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Feed for BrokenChannel {
+    async fn open(&self, after: Option<&str>) -> Result<Box<dyn Updates>> {
+        let Inlet::Feeds(feeds) = self.whole.inlet() else { panic!("it had a feed") };
+        let mut whole = feeds[0].1.open(after).await?;
+        if self.flaw == Flaw::SkipsTheBacklog {
+            // What waits there is read and thrown away.
+            let _ = tokio::time::timeout(Duration::from_millis(100), whole.next()).await;
+            whole.ack().await?;
+        }
+        Ok(Box::new(BrokenUpdates {
+            whole,
+            flaw: self.flaw,
+            count: 0,
+            deaf: false,
+            echoes: self.echoes.clone(),
+        }))
+    }
+}
+
+struct BrokenUpdates {
+    whole: Box<dyn Updates>,
+    flaw: Flaw,
+    count: u64,
+    deaf: bool,
+    echoes: Arc<Mutex<Vec<(Chat, String)>>>,
+}
+
+impl BrokenUpdates {
+    fn echoed(&mut self) -> Vec<Event> {
+        let echoes = std::mem::take(&mut *self.echoes.lock().unwrap());
+        let heard = |(chat, text): (Chat, String)| {
+            self.count += 1;
+            Event::Said(Box::new(Incoming {
+                key: format!("echo:{}", self.count),
+                person: Person { id: Some("42".into()), name: "Echo".into(), bot: false },
+                chat,
+                message: None,
+                text,
+                files: Vec::new(),
+                album: None,
+                addressed: true,
+                quoted: None,
+                forwarded: None,
+                handle: None,
+                at: None,
+            }))
+        };
+        echoes.into_iter().map(heard).collect()
+    }
+}
+
+#[async_trait]
+impl Updates for BrokenUpdates {
+    async fn next(&mut self) -> Result<Batch> {
+        if self.deaf {
+            std::future::pending::<()>().await;
+        }
+        let next = match self.flaw {
+            Flaw::Echoes => match tokio::time::timeout(Duration::from_secs(5), self.whole.next()).await {
+                Ok(next) => next,
+                Err(_) => Ok(Batch { events: self.echoed(), cursor: None }),
+            },
+            _ => self.whole.next().await,
+        };
+        let mut batch = match next {
+            Err(_) if self.flaw == Flaw::StaysDeaf => {
+                self.deaf = true;
+                return Ok(Batch::default());
+            }
+            other => other?,
+        };
+        for event in &mut batch.events {
+            self.count += 1;
+            let Event::Said(said) = event else { continue };
+            match self.flaw {
+                Flaw::NamesTheEnvelope => said.key = format!("{}:{}", said.key, self.count),
+                Flaw::MistakesPeople => said.person.id = Some("4101".to_owned()),
+                Flaw::AnswersEverything => said.addressed = true,
+                Flaw::ScattersAlbums => said.album = None,
+                _ => {}
+            }
+        }
+        if self.flaw == Flaw::AcknowledgesEarly && !batch.events.is_empty() {
+            // The platform forgets what the next poll goes past.
+            self.whole.ack().await?;
+            let _ = tokio::time::timeout(Duration::from_millis(100), self.whole.next()).await;
+        }
+        Ok(batch)
+    }
+    async fn ack(&mut self) -> Result<()> {
+        self.whole.ack().await
+    }
+}

@@ -39,14 +39,18 @@ pub fn a_button_decides_once_and_closes_the_question(subject: &Subject) {
         let eve = life.standin.person("Eve");
         life.standin.press(&life.chat, &eve, "Decline");
         life.pass(30_000).await;
-        assert!(life.seen().ours().any(|m| !m.buttons.is_empty()), "somebody else decided: {:#?}", life.seen());
+        assert!(
+            life.seen().ours().any(|m| !m.buttons.is_empty()),
+            "somebody else decided: {:#?}",
+            life.seen()
+        );
         life.standin.press(&life.chat, &life.ann, "Decline");
         life.until_said("Declined by Ann").await;
     });
 }
 
 pub fn a_stranger_is_let_in_by_a_code_and_in_direct_chats_only(subject: &Subject) {
-    let groups = (subject.kind.manifest)().group.mentions;
+    let groups = subject.kind.manifest().group.mentions;
     Messenger::new(subject).live(async |life| {
         let eve = life.standin.person("Eve");
         let hers = life.standin.direct(&eve);
@@ -58,7 +62,10 @@ pub fn a_stranger_is_let_in_by_a_code_and_in_direct_chats_only(subject: &Subject
         assert_eq!(life.standin.seen(&hers).count("I do not know you yet"), 1, "told once");
         let code = life.engine.pairings().await.expect("a list")[0].code.clone();
         assert!(seen.texts()[0].contains(&code) && code.len() == 8);
-        assert!(matches!(life.engine.approve_pairing("WRONGONE", None).await, Ok(PairingAnswer::NoSuchCode { .. })));
+        assert!(matches!(
+            life.engine.approve_pairing("WRONGONE", None).await,
+            Ok(PairingAnswer::NoSuchCode { .. })
+        ));
         assert!(matches!(life.engine.approve_pairing(&code, None).await, Ok(PairingAnswer::LetIn(_))));
         life.standin.say(&hers, &eve, "!say For Eve.");
         life.until_in(&hers, "an answer", |seen| seen.count("For Eve.") == 1).await;

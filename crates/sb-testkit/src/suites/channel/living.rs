@@ -30,9 +30,11 @@ pub fn we_are_shown_to_be_at_work_until_the_reply_is_out(subject: &Subject) {
 }
 
 pub fn a_taken_message_is_marked_until_it_is_answered(subject: &Subject) {
-    let marks = (subject.kind.manifest)().direct.marks;
+    let marks = subject.kind.manifest().direct.marks;
     let taken = marks.taken.expect("it marks");
-    let mark = |life: &crate::messenger::Life| life.seen().messages.iter().rev().find(|m| !m.ours).and_then(|m| m.mark.clone());
+    let mark = |life: &crate::messenger::Life| {
+        life.seen().messages.iter().rev().find(|m| !m.ours).and_then(|m| m.mark.clone())
+    };
     Messenger::new(subject).live(async |life| {
         life.say("!wait 20\n!say Answered.");
         life.until("the mark", |_| mark(life).as_deref() == Some(taken)).await;
@@ -85,14 +87,15 @@ pub fn switched_off_nothing_of_it_is_shown(subject: &Subject) {
     });
     messenger.live(async |life| {
         life.say("!stream 50 200\n!say Whole.");
-        for _ in 0..100 {
+        for _ in 0..200 {
             let seen = life.seen();
-            let quiet = seen.growing.is_none() && !seen.typing && seen.messages.iter().all(|m| m.mark.is_none());
+            let quiet =
+                seen.growing.is_none() && !seen.typing && seen.messages.iter().all(|m| m.mark.is_none());
             assert!(quiet, "{seen:#?}");
             assert!(seen.ours().all(|m| m.text.contains("Whole.")), "only the whole reply: {seen:#?}");
             life.pass(100).await;
         }
         life.until_said("Whole.").await;
     });
-    assert!(!matches!((subject.kind.manifest)().direct.live, Live::Edit { first: 0, .. }));
+    assert!(!matches!(subject.kind.manifest().direct.live, Live::Edit { first: 0, .. }));
 }

@@ -13,7 +13,11 @@ mod receiving;
 mod sending;
 mod talking;
 
+use std::sync::Arc;
+
 use sb_channel::{Features, Manifest};
+
+use broken::{Broken, Flaw};
 
 pub use crate::messenger::Subject;
 
@@ -26,9 +30,48 @@ pub struct Law {
     pub check: fn(&Subject),
 }
 
-/// Laws from functions, named as they are.
-macro_rules! laws {
-    ($($module:ident::$law:ident if $when:expr),+ $(,)?) => {
+/// All laws, handed to a macro: one list for the table here and for the tests of each kind.
+#[macro_export]
+macro_rules! for_each_channel_law {
+    ($then:path $(, $with:expr)?) => {
+        $then! { [$($with)?]
+            talking::a_message_is_answered_once_where_it_came_from if every,
+            talking::two_chats_never_mix if every,
+            talking::replies_keep_their_order if every,
+            talking::a_long_reply_arrives_whole_in_parts if every,
+            talking::commands_are_answered_and_stop_ends_the_turn if every,
+            talking::our_own_messages_are_not_answered if every,
+            receiving::a_repeat_is_answered_once if every,
+            receiving::a_broken_feed_comes_back_and_nothing_is_lost if every,
+            receiving::what_is_said_while_we_are_away_is_answered if every,
+            receiving::nothing_is_acknowledged_before_it_is_stored if every,
+            receiving::rejected_credentials_are_shown_and_tried_again if every,
+            keeping::a_kill_at_any_moment_loses_nothing if every,
+            keeping::a_cut_chat_is_told_once_and_answered if every,
+            keeping::what_was_unsent_goes_out_after_a_restart if every,
+            keeping::a_flood_is_held_told_once_and_answered if every,
+            sending::what_may_pass_is_tried_again if every,
+            sending::a_limit_is_waited_for if every,
+            sending::a_lost_answer_loses_nothing_and_is_repeated_at_most_once if every,
+            sending::a_closed_chat_is_left_alone_until_it_speaks if every,
+            sending::refused_formatting_goes_as_plain_words if every,
+            living::we_are_shown_to_be_at_work_until_the_reply_is_out if types,
+            living::a_taken_message_is_marked_until_it_is_answered if marks,
+            living::a_reply_is_shown_while_it_is_written if lives,
+            living::what_is_shown_live_becomes_the_reply_and_no_second_message if lives,
+            living::switched_off_nothing_of_it_is_shown if every,
+            deciding::a_question_is_answered_by_its_number if every,
+            deciding::a_button_decides_once_and_closes_the_question if buttons,
+            deciding::a_stranger_is_let_in_by_a_code_and_in_direct_chats_only if every,
+            deciding::in_a_group_only_what_is_meant_for_us_is_answered if groups,
+            files::a_file_comes_in_and_goes_out_unchanged if files_both,
+            files::an_album_is_one_turn if files_both,
+        }
+    };
+}
+
+macro_rules! table {
+    ([] $($module:ident::$law:ident if $when:ident),+ $(,)?) => {
         /// All laws.
         pub const LAWS: &[Law] = &[$(Law {
             name: stringify!($law),
@@ -38,39 +81,40 @@ macro_rules! laws {
     };
 }
 
-laws![
-    talking::a_message_is_answered_once_where_it_came_from if every,
-    talking::two_chats_never_mix if every,
-    talking::replies_keep_their_order if every,
-    talking::a_long_reply_arrives_whole_in_parts if every,
-    talking::commands_are_answered_and_stop_ends_the_turn if every,
-    talking::our_own_messages_are_not_answered if every,
-    receiving::a_repeat_is_answered_once if every,
-    receiving::a_broken_feed_comes_back_and_nothing_is_lost if every,
-    receiving::what_is_said_while_we_are_away_is_answered if every,
-    receiving::nothing_is_acknowledged_before_it_is_stored if every,
-    receiving::rejected_credentials_are_shown_and_tried_again if every,
-    keeping::a_kill_at_any_moment_loses_nothing if every,
-    keeping::a_cut_chat_is_told_once_and_answered if every,
-    keeping::what_was_unsent_goes_out_after_a_restart if every,
-    keeping::a_flood_is_held_told_once_and_answered if every,
-    sending::what_may_pass_is_tried_again if every,
-    sending::a_limit_is_waited_for if every,
-    sending::a_lost_answer_loses_nothing_and_is_repeated_at_most_once if every,
-    sending::a_closed_chat_is_left_alone_until_it_speaks if every,
-    sending::refused_formatting_goes_as_plain_words if every,
-    living::we_are_shown_to_be_at_work_until_the_reply_is_out if types,
-    living::a_taken_message_is_marked_until_it_is_answered if marks,
-    living::a_reply_is_shown_while_it_is_written if lives,
-    living::what_is_shown_live_becomes_the_reply_and_no_second_message if lives,
-    living::switched_off_nothing_of_it_is_shown if every,
-    deciding::a_question_is_answered_by_its_number if every,
-    deciding::a_button_decides_once_and_closes_the_question if buttons,
-    deciding::a_stranger_is_let_in_by_a_code_and_in_direct_chats_only if every,
-    deciding::in_a_group_only_what_is_meant_for_us_is_answered if groups,
-    files::a_file_comes_in_and_goes_out_unchanged if files_both,
-    files::an_album_is_one_turn if files_both,
-];
+for_each_channel_law!(table);
+
+/// A test for each law that is asked of a kind: `conformance!(subject())`.
+#[macro_export]
+macro_rules! conformance {
+    ($subject:expr) => {
+        $crate::for_each_channel_law!($crate::conformance_tests, $subject);
+    };
+}
+
+/// See [`conformance`].
+#[macro_export]
+macro_rules! conformance_tests {
+    ([$subject:expr] $($module:ident::$law:ident if $when:ident),+ $(,)?) => {
+        $(
+            #[test]
+            fn $law() {
+                $crate::suites::channel::check(stringify!($law), &$subject);
+            }
+        )+
+
+        /// Each law catches the adapter that is broken for it.
+        mod caught {
+            use super::*;
+
+            $(
+                #[test]
+                fn $law() {
+                    $crate::suites::channel::catches(stringify!($law), &$subject);
+                }
+            )+
+        }
+    };
+}
 
 fn every(_: &Manifest) -> bool {
     true
@@ -104,16 +148,61 @@ fn files_both(manifest: &Manifest) -> bool {
     direct(manifest).files_in.is_some() && direct(manifest).files_out.is_some()
 }
 
-/// Holds a kind to all laws that are asked of it; panics naming the first that does not hold.
-pub fn check_all(subject: &Subject) {
-    let manifest = (subject.kind.manifest)();
-    for law in LAWS.iter().filter(|law| (law.holds_for)(&manifest)) {
-        eprintln!("{}: {}", manifest.id, law.name);
+/// Holds a kind to a law, if it is asked of such a kind.
+pub fn check(name: &str, subject: &Subject) {
+    let law = LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"));
+    if (law.holds_for)(&subject.kind.manifest()) {
         (law.check)(subject);
     }
 }
 
-/// A law by its name.
-pub fn law(name: &str) -> Law {
-    *LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"))
+/// The flaw that a law must catch.
+fn flaw(law: &str) -> Flaw {
+    match law {
+        "a_message_is_answered_once_where_it_came_from" => Flaw::SendsTwice,
+        "two_chats_never_mix" => Flaw::MixesChats,
+        "replies_keep_their_order" => Flaw::Forgets,
+        "a_long_reply_arrives_whole_in_parts" => Flaw::CutsTexts,
+        "commands_are_answered_and_stop_ends_the_turn" => Flaw::Forgets,
+        "our_own_messages_are_not_answered" => Flaw::Echoes,
+        "a_repeat_is_answered_once" => Flaw::NamesTheEnvelope,
+        "a_broken_feed_comes_back_and_nothing_is_lost" => Flaw::StaysDeaf,
+        "what_is_said_while_we_are_away_is_answered" => Flaw::SkipsTheBacklog,
+        "nothing_is_acknowledged_before_it_is_stored" => Flaw::AcknowledgesEarly,
+        "rejected_credentials_are_shown_and_tried_again" => Flaw::StaysDeaf,
+        "a_kill_at_any_moment_loses_nothing" => Flaw::Forgets,
+        "a_cut_chat_is_told_once_and_answered" => Flaw::SendsTwice,
+        "what_was_unsent_goes_out_after_a_restart" => Flaw::GivesUp,
+        "a_flood_is_held_told_once_and_answered" => Flaw::Forgets,
+        "what_may_pass_is_tried_again" => Flaw::GivesUp,
+        "a_limit_is_waited_for" => Flaw::ForgetsTheWait,
+        "a_lost_answer_loses_nothing_and_is_repeated_at_most_once" => Flaw::DeniesTheDeed,
+        "a_closed_chat_is_left_alone_until_it_speaks" => Flaw::KnocksForEver,
+        "refused_formatting_goes_as_plain_words" => Flaw::BlamesTheWords,
+        "we_are_shown_to_be_at_work_until_the_reply_is_out" => Flaw::HidesWork,
+        "a_taken_message_is_marked_until_it_is_answered" => Flaw::KeepsMarks,
+        "a_reply_is_shown_while_it_is_written" => Flaw::HidesGrowth,
+        "what_is_shown_live_becomes_the_reply_and_no_second_message" => Flaw::SendsTwice,
+        "switched_off_nothing_of_it_is_shown" => Flaw::AlwaysTypes,
+        "a_question_is_answered_by_its_number" => Flaw::CutsQuestions,
+        "a_button_decides_once_and_closes_the_question" => Flaw::KeepsButtons,
+        "a_stranger_is_let_in_by_a_code_and_in_direct_chats_only" => Flaw::MistakesPeople,
+        "in_a_group_only_what_is_meant_for_us_is_answered" => Flaw::AnswersEverything,
+        "a_file_comes_in_and_goes_out_unchanged" => Flaw::CutsFiles,
+        "an_album_is_one_turn" => Flaw::ScattersAlbums,
+        other => panic!("no flaw is known that {other} catches"),
+    }
+}
+
+/// Holds an adapter that is broken on purpose to a law; panics if the law sees nothing wrong.
+pub fn catches(name: &str, subject: &Subject) {
+    let law = LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"));
+    if !(law.holds_for)(&subject.kind.manifest()) {
+        return;
+    }
+    let flaw = flaw(name);
+    let broken = Arc::new(Broken { kind: subject.kind.clone(), flaw });
+    let broken = Subject { kind: broken, standin: subject.standin };
+    let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (law.check)(&broken))).is_err();
+    assert!(seen, "{name} does not see that an adapter {flaw:?}");
 }

@@ -31,7 +31,7 @@ pub fn a_limit_is_waited_for(subject: &Subject) {
 }
 
 pub fn a_lost_answer_loses_nothing_and_is_repeated_at_most_once(subject: &Subject) {
-    let most = match (subject.kind.manifest)().direct.repeats {
+    let most = match subject.kind.manifest().direct.repeats {
         Repeats::Dropped | Repeats::Found => 1,
         Repeats::Seen => 2,
     };
@@ -49,7 +49,11 @@ pub fn a_lost_answer_loses_nothing_and_is_repeated_at_most_once(subject: &Subjec
             life.until_said("What comes after.").await;
             let seen = life.seen();
             let said = seen.count("Perhaps twice.");
-            assert!((1..=most).contains(&said), "{lost} lost answers, said {said} times: {:#?}", seen.texts());
+            assert!(
+                (1..=most).contains(&said),
+                "{lost} lost answers, said {said} times: {:#?}",
+                seen.texts()
+            );
             let first = seen.texts().iter().position(|t| t.contains("Perhaps twice."));
             let after = seen.texts().iter().position(|t| t.contains("What comes after."));
             assert!(first < after, "the order is kept");
@@ -67,7 +71,12 @@ pub fn a_closed_chat_is_left_alone_until_it_speaks(subject: &Subject) {
         life.say("!say And back.");
         life.until_said("And back.").await;
         life.rest().await;
-        assert_eq!(life.seen().count("Into the void."), 1, "what was held went first: {:#?}", life.seen().texts());
+        assert_eq!(
+            life.seen().count("Into the void."),
+            1,
+            "what was held went first: {:#?}",
+            life.seen().texts()
+        );
         assert!(life.standin.requests() >= asked);
     });
 }

@@ -59,7 +59,7 @@ pub fn replies_keep_their_order(subject: &Subject) {
 }
 
 pub fn a_long_reply_arrives_whole_in_parts(subject: &Subject) {
-    let manifest = (subject.kind.manifest)();
+    let manifest = subject.kind.manifest();
     let words = (manifest.direct.text.fit.limit / 2).clamp(400, 9_000);
     Messenger::new(subject).live(async |life| {
         life.say(&format!("!stream {words} 0"));
@@ -80,11 +80,14 @@ pub fn a_long_reply_arrives_whole_in_parts(subject: &Subject) {
 pub fn commands_are_answered_and_stop_ends_the_turn(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("/whoami");
-        life.until("who Ann is", |seen| seen.texts().iter().any(|t| t.contains(life.ann.id.as_deref().unwrap_or("?")))).await;
+        life.until("who Ann is", |seen| {
+            seen.texts().iter().any(|t| t.contains(life.ann.id.as_deref().unwrap_or("?")))
+        })
+        .await;
         life.say("!say Before.\n!wait 3600\n!say After.");
         life.pass(2_000).await;
         life.say("/status");
-        life.until("a status meanwhile", |seen| seen.texts().iter().any(|t| t.contains("work") || t.contains("turn"))).await;
+        life.until("a status meanwhile", |seen| seen.texts().iter().any(|t| t.contains("Working"))).await;
         life.say("stop");
         life.until_said("Stopped.").await;
         life.rest().await;
@@ -99,7 +102,7 @@ pub fn our_own_messages_are_not_answered(subject: &Subject) {
         life.until_said("One answer.").await;
         life.pass(600_000).await;
         let ours = life.seen().ours().count();
-        let shown = if matches!((subject.kind.manifest)().direct.live, Live::Off) { 1 } else { ours };
+        let shown = if matches!(subject.kind.manifest().direct.live, Live::Off) { 1 } else { ours };
         assert_eq!(ours, shown.min(1), "{:#?}", life.seen());
     });
 }
