@@ -4,7 +4,9 @@
 
 pub mod http;
 pub mod local;
+pub mod standing;
 pub mod terminal;
+pub mod trust;
 
 pub use sb_engine as engine;
 pub use sb_engine::model;

@@ -14,11 +14,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::home::{Home, short_folder};
 
+/// What whoever holds the home does for others; nothing, where a command holds it for itself.
+#[derive(Debug, Default)]
+pub struct Serves {
+    /// Where it listens.
+    pub listen: Option<String>,
+    /// It runs all enabled channels.
+    pub channels: bool,
+    /// It runs this one alone.
+    pub bridge: Option<String>,
+}
+
 /// Makes the home's socket; what is returned serves it until `closing` is cancelled.
 pub fn open(
     home: &Home,
     engine: &Engine,
-    listen: Option<String>,
+    serves: Serves,
     closing: &CancellationToken,
 ) -> Result<impl Future<Output = std::io::Result<()>> + Send + use<>> {
     let folder = home.socket_folder();
@@ -31,7 +42,9 @@ pub fn open(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         home: home.folder.display().to_string(),
-        listen,
+        listen: serves.listen,
+        channels: serves.channels,
+        bridge: serves.bridge,
     };
     let door = LocalDoor { engine: engine.clone(), user: user(), server, closing: closing.clone() };
     Ok(serve(listener, router(door), closing.clone()))

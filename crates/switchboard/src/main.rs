@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod changes;
 mod commands;
 mod door;
 mod environment;

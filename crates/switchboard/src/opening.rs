@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use sb_engine::channel::AnyKind;
 use sb_engine::model::{Clock, Dice};
 use sb_engine::store::{Durability, Store};
 use sb_engine::{Engine, Parts};
@@ -56,6 +57,6 @@ pub async fn engine(
     let agents = Arc::new(agents(home, environment, &store).await?);
     let (clock, dice): (Arc<dyn Clock>, Arc<dyn Dice>) = (Arc::new(SystemClock), Arc::new(SystemDice));
     let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
-    let kinds = sb_channels::kinds();
+    let kinds = sb_channels::kinds().into_iter().map(|kind| Arc::new(kind) as Arc<dyn AnyKind>).collect();
     Ok(Engine::open(Parts { store, agents, clock, dice, parallel, kinds, http, public_url }).await?)
 }

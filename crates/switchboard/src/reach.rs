@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::server::{ServerFlags, Survives};
+use crate::door::Serves;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -72,6 +73,11 @@ pub async fn take(home: &Home, survives: Survives) -> Result<Store> {
         };
         let last = started.elapsed() >= STARTING;
         match server(home).await {
+            Ok(Some(ServerInfo { pid, bridge: Some(bridge), .. })) => {
+                return Err(anyhow!(
+                    "The bridge {bridge} holds this home: process {pid}. To run it beside a server, stop it with `kill {pid}`, then `switchboard channel enable {bridge}` and start again; or name another home with --home or SWITCHBOARD_HOME."
+                ));
+            }
             Ok(Some(ServerInfo { pid, listen: Some(at), .. })) => {
                 return Err(anyhow!(
                     "Another switchboard holds this home: process {pid}, on {at}. Talk to it with `switchboard talk`, stop it with `kill {pid}`, or name another home with --home or SWITCHBOARD_HOME."
@@ -143,7 +149,7 @@ impl Way {
     async fn hold(&self, store: Store, parallel: usize) -> Result<()> {
         let engine = opening::engine(&self.home, &self.environment, store, parallel, None).await?;
         let closing = CancellationToken::new();
-        let serving = tokio::spawn(door::open(&self.home, &engine, None, &closing)?);
+        let serving = tokio::spawn(door::open(&self.home, &engine, Serves::default(), &closing)?);
         *self.held.lock().await = Some(Held { engine, closing, serving });
         Ok(())
     }

@@ -25,6 +25,8 @@ pub struct Settings {
     /// The certificate's file and its key's, where TLS is spoken.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub behind_proxy: bool,
+    /// Where platforms reach this server, without a slash at its end.
+    pub public_url: Option<String>,
     /// The first profile's model, where one is named.
     pub model: Option<String>,
 }
@@ -55,13 +57,28 @@ impl Settings {
             durability: all.durability.unwrap_or_default(),
             tls,
             behind_proxy: all.behind_proxy.unwrap_or(false),
+            public_url: all.public_url.as_deref().map(public_url).transpose()?,
             model: all.model,
         })
     }
 }
 
+/// Where platforms reach us: nothing but scheme, host, port and a path to put ours behind.
+pub fn public_url(text: &str) -> Result<String> {
+    let rest = ["https://", "http://"].iter().find_map(|begins| text.strip_prefix(begins));
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "?#@".contains(c);
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') && !rest.contains(odd) => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err(usage(format!(
+            "{text:?} is no address that a platform can call; write --public-url https://HOST, as it is reached from outside."
+        ))),
+    }
+}
+
 /// An address as people write it; `localhost` is one of them.
-fn address(text: &str) -> Result<SocketAddr> {
+pub fn address(text: &str) -> Result<SocketAddr> {
     let spelled = match text.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}"),
         None => text.to_owned(),
@@ -133,6 +150,13 @@ mod tests {
                 "{error}"
             );
         }
+        for bad in ["bot.example.org", "https://", "https://u:p@x", "https://x/?a", "ftp://x", ""] {
+            let flags = ServerFlags { public_url: Some(bad.into()), ..ServerFlags::default() };
+            let error = with("", flags, &none).expect_err("no address");
+            assert!(error.to_string().contains("--public-url"), "{error}");
+        }
+        let whole = with("public_url = \"https://x.example/sb/\"", ServerFlags::default(), &none);
+        assert_eq!(whole.expect("settings").public_url.as_deref(), Some("https://x.example/sb"));
         let error = with("parallel = 0", ServerFlags::default(), &none).expect_err("none at once");
         assert!(error.to_string().contains("--parallel"), "{error}");
     }

@@ -36,29 +36,39 @@ pub(crate) struct Held<'a> {
     _place: Option<SemaphorePermit<'a>>,
 }
 
-/// Reads a body. `large` bounds how many large ones are in memory at once.
+/// Reads a message's body. `large` bounds how many large ones are in memory at once.
 pub(crate) async fn read<'a>(headers: &HeaderMap, body: Body, large: &'a Semaphore) -> Result<Held<'a>> {
+    read_within(LARGEST_BODY, headers, body, large).await
+}
+
+/// As [`read`], a body of so many bytes at most.
+pub(crate) async fn read_within<'a>(
+    most: usize,
+    headers: &HeaderMap,
+    body: Body,
+    large: &'a Semaphore,
+) -> Result<Held<'a>> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     let declared = declared.unwrap_or(0);
-    if declared > LARGEST_BODY && headers.contains_key(header::EXPECT) {
+    if declared > most && headers.contains_key(header::EXPECT) {
         // The sender waits for a word before it sends any of it.
-        return Err(too_large());
+        return Err(too_large(most));
     }
-    let reading = collect(declared, body, large);
+    let reading = collect(most, declared, body, large);
     tokio::time::timeout(BODY_WITHIN, reading).await.unwrap_or_else(|_| Err(slow()))
 }
 
-async fn collect<'a>(declared: usize, body: Body, large: &'a Semaphore) -> Result<Held<'a>> {
+async fn collect<'a>(most: usize, declared: usize, body: Body, large: &'a Semaphore) -> Result<Held<'a>> {
     let mut pieces = body.into_data_stream();
     let mut read = Vec::with_capacity(declared.min(SMALL_BODY));
     let mut place = None;
     while let Some(piece) = tokio::time::timeout(PIECE_WITHIN, pieces.next()).await.map_err(|_| slow())? {
         let piece = piece.map_err(|_| HttpError::new(Code::NotJson, "The body broke off. Send it again."))?;
         let size = read.len() + piece.len();
-        if size > LARGEST_BODY || declared > LARGEST_BODY {
+        if size > most || declared > most {
             drop(read);
             read_on(&mut pieces).await;
-            return Err(too_large());
+            return Err(too_large(most));
         }
         if size > SMALL_BODY && place.is_none() {
             // The semaphore is never closed; were it, the body would only go uncounted.
@@ -69,8 +79,12 @@ async fn collect<'a>(declared: usize, body: Body, large: &'a Semaphore) -> Resul
     Ok(Held { bytes: read.into(), _place: place })
 }
 
-fn too_large() -> HttpError {
-    HttpError::new(Code::TooLarge, "The body is larger than 32 MB, its files included. Send less at once.")
+fn too_large(most: usize) -> HttpError {
+    let files = if most == LARGEST_BODY { ", its files included" } else { "" };
+    HttpError::new(
+        Code::TooLarge,
+        format!("The body is larger than {} MB{files}. Send less at once.", most / (1024 * 1024)),
+    )
 }
 
 fn slow() -> HttpError {

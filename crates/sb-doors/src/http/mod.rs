@@ -10,6 +10,7 @@ mod crowd;
 mod error;
 mod files;
 mod guesses;
+mod hooks;
 mod messages;
 mod openapi;
 mod outside;
@@ -41,6 +42,7 @@ pub use body::{LARGEST_BODY, LONGEST_CONVERSATION, judge};
 pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
 pub use files::{LARGEST_FILE, MOST_FILES};
 pub use guesses::GUESSES;
+pub use hooks::{LARGEST_CALL, bridge_router};
 pub use openapi::document;
 pub use serving::{serve, serve_tls};
 pub use status::metrics_builder;
@@ -119,12 +121,14 @@ pub fn router(door: HttpDoor) -> Router {
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(gate.clone(), who::machine_only))
         .with_state(gate.clone());
+    let called = hooks::routes(shared.clone());
     let asked = v1(shared).route_layer(from_fn_with_state(gate, who::authenticate));
     let routes = open.merge(measured).merge(asked).layer(from_fn(outside::same_origin));
-    envelope(match door.only_loopback {
+    let routes = match door.only_loopback {
         true => routes.layer(from_fn(outside::loopback_host)),
         false => routes,
-    })
+    };
+    envelope(routes.merge(called))
 }
 
 /// The `/v1` routes. Whoever mounts them says who asks.

@@ -20,6 +20,7 @@ use super::wire::{
     AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
 };
 
+mod channels;
 mod failure;
 mod replies;
 

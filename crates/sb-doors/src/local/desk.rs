@@ -1,5 +1,8 @@
 //! The `/desk` routes: profiles, tokens, sessions, backup and check-up. What they change holds at once.
 
+mod channels;
+mod people;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,6 +47,8 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/sessions/{id}/messages", post(say))
         .route("/desk/backup", post(backup))
         .route("/desk/doctor", get(doctor))
+        .merge(channels::routes())
+        .merge(people::routes())
         .with_state(desk)
 }
 

@@ -14,10 +14,32 @@
 //! | `POST /desk/sessions/{id}/messages` | as `POST /v1/profiles/{p}/messages`, no `conversation` | the same answer or stream |
 //! | `POST /desk/backup` | [`Backup`] | [`Backup`] |
 //! | `GET /desk/doctor` | | [`Doctor`] |
+//! | `GET /desk/kinds` | | `[KindInfo]` |
+//! | `GET /desk/channels` · `GET /desk/channels/{slug}` | | `[ChannelInfo]` · [`ChannelInfo`] |
+//! | `PUT /desk/channels/{slug}` | [`PutChannel`] | [`ChannelInfo`], once it started or did not |
+//! | `POST /desk/channels/{slug}/enabled` | [`EnableChannel`] | the same |
+//! | `DELETE /desk/channels/{slug}` | | 204 |
+//! | `GET /desk/pairings` | | `[PairingInfo]` |
+//! | `POST /desk/pairings/{code}` | [`ApprovePairing`] | [`PersonInfo`] |
+//! | `DELETE /desk/pairings/{code}` | | 204 |
+//! | `GET /desk/people?channel=` | | `[PersonInfo]` |
+//! | `DELETE /desk/people/{channel}/{id}` | | 204 |
+//! | `GET /desk/outbox?channel=&all=` | | `[PostInfo]` |
+//! | `POST /desk/outbox/{number}` · `DELETE /desk/outbox/{number}` | | tried again · given up: 204 |
+//! | `GET /desk/inbox?channel=` | | `[InboxInfo]` |
+//! | `POST /desk/inbox/{number}` | | [`ReplayedInfo`] |
+//! | `GET /desk/trust?all=` | | `[TrustInfo]` |
 //!
 //! Errors are the HTTP channel's: `{"error": sentence, "code": word}`.
 
+mod channels;
+
 use serde::{Deserialize, Serialize};
+
+pub use channels::{
+    AccountInfo, ApprovePairing, ChannelInfo, EnableChannel, FieldInfo, InboxInfo, KindInfo, LineInfo,
+    PairingInfo, PersonInfo, PostInfo, PutChannel, ReplayedInfo, StatusInfo, TrustInfo,
+};
 
 use crate::model::{Entry, Profile};
 
@@ -29,6 +51,12 @@ pub struct ServerInfo {
     pub home: String,
     /// The public listener's address; none while a command holds the home by itself.
     pub listen: Option<String>,
+    /// Enabled channels run there.
+    #[serde(default)]
+    pub channels: bool,
+    /// The one channel that is all this process serves.
+    #[serde(default)]
+    pub bridge: Option<String>,
 }
 
 /// A profile as shown: everything but its key.

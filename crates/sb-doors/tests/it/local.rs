@@ -30,6 +30,8 @@ impl Home {
                 pid: 1,
                 home: app.home().display().to_string(),
                 listen: None,
+                channels: false,
+                bridge: None,
             },
             closing: closing.clone(),
         });

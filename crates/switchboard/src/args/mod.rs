@@ -7,9 +7,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub mod channel;
+pub mod messenger;
 pub mod profile;
 pub mod server;
 
+use messenger::{
+    Bridge, ChannelCommand, InboxCommand, OutboxCommand, PairingCommand, People, Standin, Trust,
+};
 use profile::ProfileCommand;
 use server::ServerFlags;
 
@@ -20,6 +25,7 @@ Examples:
   echo Hello | switchboard talk           one message a line, one answer each
   switchboard profile add helper --model anthropic:claude-sonnet-5-5 --workspace ./garden
   switchboard profile token add helper    a token for an app that may talk, not decide
+  switchboard standin telegram            try a messenger without an account
   switchboard session list                what was talked about, and what waits
   switchboard trace 37702955dda47c36      everything that happened, and who approved it
 
@@ -41,12 +47,15 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start everything; in a new home, make a first profile and print lines to paste
+    /// Start everything, with every channel; in a new home, make a first profile and print lines to paste
     #[command(after_help = UP)]
     Up(ServerFlags),
-    /// Start the server alone, for profiles that are there already
+    /// Start the server alone, without channels, for profiles that are there already
     #[command(after_help = SERVE)]
     Serve(ServerFlags),
+    /// Run one messenger alone: its people reach a profile through it
+    #[command(after_help = messenger::BRIDGE)]
+    Bridge(Bridge),
     /// Talk to an agent here in the terminal
     #[command(after_help = TALK)]
     Talk(Talk),
@@ -68,6 +77,33 @@ pub enum Command {
         #[command(subcommand)]
         command: ProfileCommand,
     },
+    /// Add, list, show, change, switch and remove channels: the messengers of this home
+    Channel {
+        #[command(subcommand)]
+        command: ChannelCommand,
+    },
+    /// Let in those who were shown a code by a messenger
+    Pairing {
+        #[command(subcommand)]
+        command: PairingCommand,
+    },
+    /// List those who were let in, and let them out again
+    People(People),
+    /// Look at what is to be sent, try it again, or give it up
+    Outbox {
+        #[command(subcommand)]
+        command: OutboxCommand,
+    },
+    /// Look at what came and is not answered, and take it in again
+    Inbox {
+        #[command(subcommand)]
+        command: InboxCommand,
+    },
+    /// Print what the safety of this home rests on: assumptions, where each is enforced, what breaks else
+    Trust(Trust),
+    /// Imitate a messenger, with a page where you type as a person: to try a bridge without an account
+    #[command(after_help = messenger::STANDIN)]
+    Standin(Standin),
     /// Copy the home into a new file, while it is in use: all but workspaces and machine.key
     #[command(after_help = BACKUP)]
     Backup {
@@ -77,7 +113,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Look the home over: its data, its files, its profiles
+    /// Look the home over: its data, its files, its profiles, its channels
     #[command(
         after_help = "The exit code is 1 if something is wrong, and each problem says what to do about it."
     )]

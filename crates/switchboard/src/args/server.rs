@@ -33,6 +33,9 @@ pub struct ServerFlags {
     /// A proxy that speaks TLS stands in front, so another address than loopback may be listened on
     #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
     pub behind_proxy: Option<bool>,
+    /// Where messengers that call us reach this server, as https://host: its proxy's or tunnel's address
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
     /// The model of the first profile, where `up` makes one, as provider:id [environment: SWITCHBOARD_MODEL; default: the
     /// provider's own choice]
     #[arg(long, value_name = "MODEL")]
@@ -72,6 +75,7 @@ impl ServerFlags {
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),
             behind_proxy: self.behind_proxy.or(other.behind_proxy),
+            public_url: self.public_url.or(other.public_url),
             model: self.model.or(other.model),
         }
     }

@@ -20,6 +20,7 @@ use crate::home::Home;
 use crate::settings::Settings;
 use crate::{opening, output, reach};
 
+mod channels;
 mod silent;
 
 /// What to do about a database that cannot be read.
@@ -90,6 +91,10 @@ async fn through(
     let problems = problems.iter().map(|problem| output::sentence(problem));
     report.problems.extend(problems);
     report.notes.extend(notes);
+    for channel in desk.channels().await? {
+        let state = channels::State::of(&channel);
+        channels::report(&channel.config, state, channel.warnings, report);
+    }
     let profiles = desk.profiles().await?;
     for info in &profiles {
         if info.key_is_sealed {
@@ -129,6 +134,7 @@ async fn alone(home: &Home, environment: &Environment, report: &mut Report) {
             };
             found.extend(missing_keys(profile, has_key, environment));
         }
+        channels::alone(&store, report).await?;
         let silent = silent::addresses(profiles.iter()).await;
         anyhow::Ok((found, silent, profiles.len(), store.counts().await?))
     };
@@ -186,6 +192,15 @@ fn missing_keys(profile: &Profile, has_key: bool, environment: &Environment) -> 
     lacking.collect::<Vec<_>>().into_iter()
 }
 
+/// What whoever has the home does.
+fn serves(server: &ServerInfo) -> String {
+    match (&server.bridge, &server.listen) {
+        (Some(bridge), _) => format!("the bridge {bridge}"),
+        (None, Some(at)) => format!("on {at}"),
+        (None, None) => "a command's".to_owned(),
+    }
+}
+
 fn print(report: &Report, json: bool) -> Result<()> {
     if json {
         return output::json(report);
@@ -196,7 +211,7 @@ fn print(report: &Report, json: bool) -> Result<()> {
             "Server: running (process {}, version {}, {})",
             server.pid,
             server.version,
-            server.listen.as_deref().map_or_else(|| "a command's".to_owned(), |at| format!("on {at}"))
+            serves(server)
         ),
         None => "Server: none runs".to_owned(),
     })?;

@@ -1,13 +1,19 @@
 //! The commands, a file for each subject. All but the server's reach the home through its socket.
 
 mod backup;
+mod channel;
 mod doctor;
+mod kinds;
+mod people;
+mod posts;
 mod profile;
 mod reference;
 mod session;
+mod standin;
 mod talk;
 mod token;
 mod trace;
+mod trust;
 mod typing;
 
 use std::process::ExitCode;
@@ -16,6 +22,7 @@ use anyhow::{Result, anyhow};
 use clap::CommandFactory;
 use sb_doors::local::client::Desk;
 
+use crate::args::messenger::{ChannelCommand, Trust};
 use crate::args::profile::ProfileCommand;
 use crate::args::server::LogForm;
 use crate::args::{Cli, Command};
@@ -37,6 +44,10 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Reference => output::line(reference::page().trim_end())?,
         Command::Up(flags) => server::run(&home(cli.home)?, &environment, flags, true).await?,
         Command::Serve(flags) => server::run(&home(cli.home)?, &environment, flags, false).await?,
+        Command::Bridge(args) => server::bridge::run(&home(cli.home)?, &environment, args).await?,
+        Command::Channel { command: ChannelCommand::Kinds { json } } => kinds::list(json)?,
+        Command::Trust(Trust { all: true, json }) => trust::of_all(json)?,
+        Command::Standin(args) => standin::run(args).await?,
         Command::Doctor { json } => {
             logs::begin(LogForm::Text, logs::COMMAND, &environment);
             return doctor::run(&home(cli.home)?, &environment, json).await;
@@ -76,9 +87,17 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<Exit
         Command::Continue(args) => session::go_on(args, desk).await,
         Command::Session { command } => session::run(command, desk).await,
         Command::Profile { command } => profile::run(command, home, desk).await,
+        Command::Channel { command } => channel::run(command, desk).await,
+        Command::Pairing { command } => people::pairing(command, desk).await,
+        Command::People(args) => people::run(args, desk).await,
+        Command::Outbox { command } => posts::outbox(command, desk).await,
+        Command::Inbox { command } => posts::inbox(command, desk).await,
+        Command::Trust(args) => trust::run(&args, desk).await,
         Command::Backup { file, json } => backup::run(&file, json, desk).await,
         Command::Up(_)
         | Command::Serve(_)
+        | Command::Bridge(_)
+        | Command::Standin(_)
         | Command::Doctor { .. }
         | Command::Completions { .. }
         | Command::Reference => Ok(()),

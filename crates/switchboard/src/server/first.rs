@@ -20,12 +20,13 @@ pub struct Made {
     pub token: Option<Secret>,
 }
 
-/// Makes it, if the home has no profile at all.
+/// Makes it, if the home has no profile at all. `token`: with a deciding token, for HTTP.
 pub async fn make(
     home: &Home,
     environment: &Environment,
     settings: &Settings,
     engine: &Engine,
+    token: bool,
 ) -> Result<Option<Made>> {
     if !engine.profiles().await?.is_empty() {
         return Ok(None);
@@ -39,8 +40,8 @@ pub async fn make(
     profile.workspace = Some(home.workspace(NAME));
     engine.put_profile(profile, None).await?;
     let token = match environment.token {
-        Some(_) => None,
-        None => Some(engine.add_token(&name, Rights::ALL).await?.1),
+        None if token => Some(engine.add_token(&name, Rights::ALL).await?.1),
+        _ => None,
     };
     Ok(Some(Made { why, token }))
 }

@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
+use sb_doors::standing;
+use sb_engine::Engine;
 use sb_engine::model::Profile;
 
 use super::first::{self, Made};
@@ -70,6 +72,22 @@ pub fn start(
     said
 }
 
+/// The channels that start: a line for all, and one for each thing their operator should know.
+pub async fn channels(engine: &Engine) -> sb_engine::Result<Vec<String>> {
+    let (mut named, mut warned) = (Vec::new(), Vec::new());
+    for view in engine.channels().await?.into_iter().filter(|c| c.config.enabled) {
+        let channel = view.config;
+        let people = engine.guests(Some(&channel.slug)).await?.len();
+        warned.extend(standing::warnings(&channel, people).into_iter().map(|w| format!("Warning: {w}")));
+        named.push(format!("{} ({}, answered by {})", channel.slug, channel.kind, channel.profile));
+    }
+    if named.is_empty() {
+        return Ok(named);
+    }
+    let line = format!("Starting {}. `switchboard channel status` shows how they are.", named.join(", "));
+    Ok(std::iter::once(line).chain(warned).collect())
+}
+
 /// Where a client on this machine reaches the address.
 pub fn url(address: SocketAddr, tls: bool) -> String {
     let ip = match address.ip() {
@@ -81,7 +99,7 @@ pub fn url(address: SocketAddr, tls: bool) -> String {
 }
 
 /// This program as it is started anew, in this home.
-fn program(home: &Home) -> String {
+pub fn program(home: &Home) -> String {
     let path = std::env::current_exe().ok();
     let path = path.as_deref().and_then(Path::to_str).unwrap_or("switchboard");
     if home.usual {

@@ -4,6 +4,7 @@
 //! work taken up or a profile made. The end takes five seconds at most, and what is unfinished then is
 //! taken up by the next start.
 
+pub mod bridge;
 mod care;
 mod first;
 mod lines;
@@ -14,12 +15,14 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
 use sb_doors::http::{self, HttpDoor, Tls};
+use sb_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::server::{ServerFlags, Survives};
+use crate::door::Serves;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -29,8 +32,9 @@ use crate::{door, logs, opening, output, reach};
 /// Longest that everything open may take to end.
 const CLOSING: Duration = Duration::from_millis(4500);
 
-/// Runs a server until it is told to end. `first`: in a home without a profile one is made.
-pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, first: bool) -> Result<()> {
+/// Runs a server until it is told to end. `up`: with every enabled channel, and in a home without a
+/// profile one is made.
+pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up: bool) -> Result<()> {
     let settings = Settings::find(flags, environment, &home.settings())?;
     logs::begin(settings.log, logs::SERVER, environment);
     if let Some(token) = &environment.token {
@@ -50,15 +54,21 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
     }
     let address = listener.local_addr()?;
     let metrics = metrics()?;
-    let engine = opening::engine(home, environment, store, settings.parallel, settings.public_url.clone()).await?;
+    let reached = settings.public_url.clone();
+    let engine = opening::engine(home, environment, store, settings.parallel, reached).await?;
     let closing = CancellationToken::new();
-    let local = door::open(home, &engine, Some(address.to_string()), &closing)?;
+    let serves = Serves { listen: Some(address.to_string()), channels: up, bridge: None };
+    let local = door::open(home, &engine, serves, &closing)?;
     let mut serving = JoinSet::new();
     let url = lines::url(address, tls.is_some());
     let outcome = async {
-        let made = if first { first::make(home, environment, &settings, &engine).await? } else { None };
+        let made = if up { first::make(home, environment, &settings, &engine, true).await? } else { None };
         let profiles = engine.profiles().await?;
-        for said in lines::start(home, environment, &url, &profiles, made.as_ref(), first) {
+        let mut said = lines::start(home, environment, &url, &profiles, made.as_ref(), up);
+        if up {
+            said.extend(lines::channels(&engine).await?);
+        }
+        for said in said {
             // A server goes on also when nobody reads what it prints.
             drop(output::line(&said));
         }
@@ -79,6 +89,9 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
         };
         care::begin(engine.clone(), metrics, closing.clone());
         let taken_up = engine.take_up().await?;
+        if up {
+            engine.start_channels().await?;
+        }
         tracing::info!(%address, home = %home.folder.display(), taken_up, "up");
         tokio::select! {
             Some(ended) = serving.join_next() => ended?.map_err(|why| anyhow!("Serving failed: {why}.")),
@@ -86,6 +99,17 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
         }
     };
     let outcome = outcome.await;
+    end(home, engine, closing, serving).await?;
+    outcome
+}
+
+/// Ends all that is open, within five seconds.
+async fn end(
+    home: &Home,
+    engine: Engine,
+    closing: CancellationToken,
+    mut serving: JoinSet<std::io::Result<()>>,
+) -> Result<()> {
     tracing::info!("closing");
     // First the socket's name, so that whoever has connected is the last.
     door::remove(home);
@@ -96,7 +120,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, fir
         Ok(closed) => closed?,
         Err(_) => tracing::warn!("what was at work took too long to end; the next start takes it up"),
     }
-    outcome
+    Ok(())
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

@@ -1,0 +1,75 @@
+//! What the safety of a home rests on: assumptions that hold of every home, and those of its channels.
+//!
+//! A table, from which `switchboard trust` and pages are printed. A kind's own assumptions are its
+//! manifest's; here is only what no kind can say. Ids are promises: pages and people refer to them.
+
+use std::collections::BTreeMap;
+
+use crate::engine::channel::{Manifest, Trust};
+use crate::local::wire::TrustInfo;
+use crate::model::ChannelConfig;
+
+/// What holds of every home.
+pub const GENERAL: &[Trust] = &[
+    Trust {
+        id: "agent:channel-token",
+        assumes: "Whoever holds a token is meant to have it. The machine's token reaches every profile and session, approvals included; a profile's token only that profile, and it decides only if it was made to.",
+        enforced: "On every request, before its body is read: tokens are kept as hashes and compared in constant time; wrong ones are counted, and soon not looked at.",
+        otherwise: "The holder talks as that token, and decides if it may. Take it back: switchboard profile token remove PROFILE ID.",
+    },
+    Trust {
+        id: "agent:home-folder",
+        assumes: "Only you, and root, can open the home's folder, its socket and its machine.key.",
+        enforced: "By the operating system: the socket and the key are their owner's alone (mode 0600), and agents' file tools do not reach the home.",
+        otherwise: "Whoever opens the socket does all that commands do, approvals included; whoever reads machine.key and the database has every sealed secret.",
+    },
+    Trust {
+        id: "agent:models",
+        assumes: "A profile's model may read all that is said to the profile and all that its tools read.",
+        enforced: "Not by us: words go to the provider that the profile names, over TLS, and to those named after it when it is overloaded.",
+        otherwise: "What was said is known to that provider. Name another model, or one of your own: switchboard profile set PROFILE --base-url URL.",
+    },
+];
+
+/// Those in force for these channels: of the switched-on ones, and the general ones.
+pub fn in_force(kinds: &[Manifest], channels: &[ChannelConfig]) -> Vec<TrustInfo> {
+    let enabled = channels.iter().filter(|channel| channel.enabled);
+    let of = enabled.filter_map(|channel| {
+        let kind = kinds.iter().find(|kind| kind.id == channel.kind)?;
+        Some((channel.slug.0.as_str(), kind))
+    });
+    joined(of)
+}
+
+/// Those of every kind there is, and the general ones.
+pub fn of_all(kinds: &[Manifest]) -> Vec<TrustInfo> {
+    joined(kinds.iter().map(|kind| (kind.id, kind)))
+}
+
+/// The same assumption of several channels is one entry that names them all.
+fn joined<'a>(of: impl Iterator<Item = (&'a str, &'a Manifest)>) -> Vec<TrustInfo> {
+    let mut found: Vec<TrustInfo> = GENERAL.iter().map(told).collect();
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (name, kind) in of {
+        for trust in &kind.trust {
+            let at = *places.entry((trust.id, trust.assumes)).or_insert_with(|| {
+                found.push(told(trust));
+                found.len() - 1
+            });
+            if let Some(entry) = found.get_mut(at) {
+                entry.of.push(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn told(trust: &Trust) -> TrustInfo {
+    TrustInfo {
+        id: trust.id.to_owned(),
+        assumes: trust.assumes.to_owned(),
+        enforced: trust.enforced.to_owned(),
+        otherwise: trust.otherwise.to_owned(),
+        of: Vec::new(),
+    }
+}
