@@ -1,4 +1,4 @@
-//! A safe subset of HTML: no attributes but an address and a language, everything else escaped.
+//! A safe subset of HTML: no attributes but an address, a number, a side and a language; everything else escaped.
 
 use crate::doc::{Align, Block, Cell, Doc, Inline, Item};
 

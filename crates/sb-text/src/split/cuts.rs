@@ -37,7 +37,8 @@ enum Within {
 struct Place {
     at: usize,
     level: Level,
-    within: Within,
+    /// Whether it stands behind a title, which should not be parted from what follows.
+    titled: bool,
 }
 
 /// Where the part ends, given that it overflows with the character that ends at `over`; `None` if it must not
@@ -48,7 +49,8 @@ pub(super) fn choose(window: &Window<'_>, fit: &Fit, over: usize) -> Option<usiz
     let marks = Marks::read(&window.assemble(over), window);
     let places = places(window, over, &marks);
     loop {
-        let found = best(&places, window.start, most).or_else(|| within_word(window, most, over, &marks));
+        let found =
+            best(&places, &marks, window.start, most).or_else(|| within_word(window, most, over, &marks));
         match found {
             Some(cut) if fit.fits(&window.finished(cut)) => return Some(cut),
             Some(cut) => most = window.start + (cut - window.start) * 7 / 8,
@@ -58,7 +60,7 @@ pub(super) fn choose(window: &Window<'_>, fit: &Fit, over: usize) -> Option<usiz
 }
 
 /// The last place of the best sort that is not behind `most`.
-fn best(places: &[Place], start: usize, most: usize) -> Option<usize> {
+fn best(places: &[Place], marks: &Marks, start: usize, most: usize) -> Option<usize> {
     let half = start + (most - start) / 2;
     let last = |level: Option<Level>, within: Within, from: usize| {
         places
@@ -67,7 +69,7 @@ fn best(places: &[Place], start: usize, most: usize) -> Option<usize> {
             .find(|place| {
                 (from..=most).contains(&place.at)
                     && level.is_none_or(|l| l == place.level)
-                    && place.within <= within
+                    && marks.allows(place, within)
             })
             .map(|place| place.at)
     };
@@ -111,12 +113,10 @@ fn places(window: &Window<'_>, over: usize, marks: &Marks) -> Vec<Place> {
                 (at, Level::Word)
             };
             let whole = lines > 0 || c.is_ascii() || is_boundary(window.source, at);
-            if seen && whole && (lines > 0 || spaced || cjk) && !marks.forbids(place) {
-                let within =
-                    marks.within(place).max(if titled && lines > 0 { Within::Mark } else { Within::Nothing });
+            if seen && whole && (lines > 0 || spaced || cjk) {
                 let level =
                     if level == Level::Sentence && marks.in_code(place) { Level::Word } else { level };
-                places.push(Place { at: place, level, within });
+                places.push(Place { at: place, level, titled: titled && lines > 0 });
             }
             if lines > 0 {
                 (lines, blank) = (0, false);
@@ -206,7 +206,9 @@ impl Marks {
     fn read(all: &Assembled, window: &Window<'_>) -> Marks {
         let mut marks = Marks::default();
         let text = all.text.as_str();
-        let (mut leaf, mut code) = (0, 0);
+        let mut code = 0;
+        // Marks do not reach across paragraphs: only in the last one may some be open.
+        let mut leaf = text.rfind("\n\n").unwrap_or(0);
         for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
             let here = all.source(range.start)..all.source(range.end);
             match event {
@@ -231,8 +233,8 @@ impl Marks {
                         at += line.len();
                     }
                 }
-                Event::Start(Tag::Paragraph | Tag::Item) => leaf = range.start,
-                Event::Text(_) if range.start >= code => marks.stray(all, text, &range, leaf),
+                Event::Start(Tag::Paragraph | Tag::Item) => leaf = leaf.max(range.start),
+                Event::Text(_) if range.start >= code.max(leaf) => marks.stray(all, text, &range),
                 _ => {}
             }
         }
@@ -254,10 +256,10 @@ impl Marks {
     }
 
     /// Literal characters that would open a mark if only it were closed.
-    fn stray(&mut self, all: &Assembled, text: &str, range: &Range<usize>, leaf: usize) {
+    fn stray(&mut self, all: &Assembled, text: &str, range: &Range<usize>) {
         let Some(words) = text.get(range.clone()) else { return };
         let rest = text.get(range.start..).unwrap_or_default();
-        if rest.contains("\n\n") || range.start < leaf {
+        if self.open_whole.is_some() {
             return;
         }
         for (at, c) in words.char_indices() {
@@ -284,6 +286,13 @@ impl Marks {
 
     fn in_code(&self, at: usize) -> bool {
         self.code.iter().any(|range| range.contains(&at) && range.start < at)
+    }
+
+    fn allows(&self, place: &Place, within: Within) -> bool {
+        if (place.titled && within == Within::Nothing) || self.forbids(place.at) {
+            return false;
+        }
+        self.within(place.at) <= within
     }
 
     /// Whether a cut here would divide a fence, or leave it without code.

@@ -11,7 +11,7 @@ use crate::doc::{Block, Inline};
 use crate::render::length;
 
 /// How often one part is rendered to make the bound exact.
-const MEASURES: usize = 24;
+const MEASURES: usize = 12;
 
 /// The end of the first character that makes the part too long; `None` if the whole rest fits.
 pub(super) fn find(window: &Window<'_>, fit: &Fit) -> Option<usize> {

@@ -209,7 +209,10 @@ fn begins_block(line: &str) -> bool {
 /// What is open at the end of a part's text.
 fn open_at_end(text: &str) -> Open {
     let mut open = Open::default();
-    let line_end = text.strip_suffix('\n').unwrap_or(text).len();
+    // A blank line ends quotes and tables.
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    let blank = line.rsplit('\n').next().is_some_and(|last| last.trim().is_empty());
+    let line_end = if blank { usize::MAX } else { line.len() };
     let words_end = text.trim_end().len();
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         let Event::Start(tag) = event else { continue };

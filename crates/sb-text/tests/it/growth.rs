@@ -36,7 +36,7 @@ fn check_growth(text: &str, more: &str, fit: &Fit) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     /// Holds: B-22, B-25.
     #[test]

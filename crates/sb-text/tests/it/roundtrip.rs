@@ -10,7 +10,7 @@ fn again(doc: &Doc) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
     fn what_is_written_is_read_as_the_same(text in document()) {
