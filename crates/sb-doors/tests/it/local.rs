@@ -10,16 +10,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::{Reply, reply};
 
-struct Home {
-    app: TestApp,
+pub struct Home {
+    pub app: TestApp,
     http: Client,
     closing: CancellationToken,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
 impl Home {
-    async fn open() -> Self {
-        let app = TestApp::new().await;
+    pub async fn open() -> Self {
+        Self::over(TestApp::new().await).await
+    }
+
+    pub async fn over(app: TestApp) -> Self {
         let closing = CancellationToken::new();
         let listener = local::bind(app.home()).unwrap();
         let router = local::router(LocalDoor {
@@ -40,13 +43,13 @@ impl Home {
         Self { app, http, closing, serving }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("http://home{path}"))
     }
-    async fn get(&self, path: &str) -> Reply {
+    pub async fn get(&self, path: &str) -> Reply {
         reply(self.request(Method::GET, path)).await
     }
-    async fn send(&self, method: Method, path: &str, body: Value) -> Reply {
+    pub async fn send(&self, method: Method, path: &str, body: Value) -> Reply {
         reply(self.request(method, path).body(body.to_string())).await
     }
     async fn say(&self, body: Value) -> Reply {

@@ -6,14 +6,18 @@
 
 mod approvals;
 mod bad_input;
+mod channels;
 mod closing;
 mod concurrency;
 mod files;
 mod guesses;
+mod hooks;
 mod keys;
 mod local;
 mod messages;
+mod messenger;
 mod page;
+mod people;
 mod server;
 mod sessions;
 mod status;

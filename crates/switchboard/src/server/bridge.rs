@@ -68,7 +68,9 @@ pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result
             started = engine.start_channel(&slug) => started.map_err(|why| not_started(&why, &kind))?,
             () = signals.next() => return Ok(()),
         };
-        for said in say(home, &engine, &kept, &kind, known, started.account.as_ref()).await? {
+        let mut lines = say(home, &engine, &kept, &kind, known, started.account.as_ref()).await?;
+        lines.extend(at.map(|at| format!("Listening on {}/hooks/{slug}", lines::url(at, false))));
+        for said in lines {
             // A bridge goes on also when nobody reads what it prints.
             drop(output::foreign(&said));
         }
