@@ -173,7 +173,7 @@ pub enum Change {
     },
     /// Something is to be put into a chat. A key that is known already changes nothing.
     Posted(Box<Post>),
-    /// What a post says changed: its words are these now, and it asks nothing any more. Where it is out
+    /// What a question says changed, wherever it was shown: its words are these now, and it asks nothing any more. Where it is out
     /// already it is edited if the platform can, else it stays as it is.
     Reposted {
         key: PostKey,

@@ -102,9 +102,21 @@ fn drop_oldest(db: &Connection, channel: &str) -> Result<()> {
 /// The post says something else and asks nothing any more. Unless it was dropped, it goes out again. A key
 /// that is unknown here changes nothing.
 pub(crate) fn repost(db: &Connection, of: &ConversationId, key: &PostKey, text: &str) -> Result<()> {
-    let mut found = db.prepare_cached("select body from posts where key = $1 and conversation = $2")?;
-    let body = rows::first(&mut found, [&key.0, of.as_str()], |row| rows::parsed::<PostBody>(row, 0))?;
-    let Some(mut body) = body else { return Ok(()) };
+    // A question that was shown again has keys that begin with its first one's.
+    let mut found = db.prepare_cached(
+        "select key, body from posts where conversation = $1 and (key = $2 or (key > $3 and key < $4))",
+    )?;
+    let (from, to) = (format!("{}:", key.0), format!("{};", key.0));
+    let shown = rows::collect(&mut found, [of.as_str(), &key.0, &from, &to], |row| {
+        Ok((row.get::<_, String>(0)?, rows::parsed::<PostBody>(row, 1)?))
+    })?;
+    for (key, body) in shown {
+        repost_one(db, &key, body, text)?;
+    }
+    Ok(())
+}
+
+fn repost_one(db: &Connection, key: &str, mut body: PostBody, text: &str) -> Result<()> {
     text.clone_into(&mut body.text);
     body.choices.clear();
     db.prepare_cached(
@@ -115,6 +127,6 @@ pub(crate) fn repost(db: &Connection, of: &ConversationId, key: &PostKey, text: 
              state = case when state = 'dropped' then state else 'open' end
          where key = $2",
     )?
-    .execute(params![json(&body)?, key.0])?;
+    .execute(params![json(&body)?, key])?;
     Ok(())
 }

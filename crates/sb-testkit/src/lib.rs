@@ -5,5 +5,6 @@ pub mod bench;
 pub mod harness;
 pub mod messenger;
 pub mod models;
+pub mod simulation;
 pub mod soak;
 pub mod suites;

@@ -1,4 +1,5 @@
 //! What the built-in messengers do, against their stand-ins.
 
 mod conformance;
+mod simulation;
 mod telegram;
