@@ -7,6 +7,7 @@
     reason = "a task runs commands and reads the environment: that is its job"
 )]
 
+pub mod messengers;
 pub mod needs;
 pub mod project;
 pub mod requirements;

@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::task::{bench, docs, fuzz, interop, requirements, soak, test, transcript};
+use xtask::task::{bench, docs, fuzz, interop, new_channel, requirements, soak, test, transcript};
 
 /// The project's own tasks.
 #[derive(Parser)]
@@ -28,11 +28,16 @@ enum Task {
         #[arg(long)]
         link: bool,
     },
-    /// Writes docs/reference.md from what the program prints about itself.
+    /// Writes the pages that are made of what the program prints: the reference, messengers, trust.
     Docs {
-        /// Changes nothing; fails if the page is stale.
+        /// Changes nothing; fails if a page is stale.
         #[arg(long)]
         check: bool,
+    },
+    /// Makes the folder of a new messenger, which holds the laws with a made-up platform from the start.
+    NewChannel {
+        /// As people type it: lower-case letters, digits and `-`.
+        id: String,
     },
     /// Runs docs/transcript.sh on a fresh home and keeps what it prints as docs/transcript.md.
     Transcript,
@@ -72,6 +77,7 @@ fn main() -> Result<()> {
         Task::Test { quick } => test::run(quick),
         Task::Requirements { link } => requirements::run(link),
         Task::Docs { check } => docs::run(check),
+        Task::NewChannel { id } => new_channel::run(&id),
         Task::Transcript => transcript::run(),
         Task::Interop => interop::run(),
         Task::Soak { kills, seed } => soak::run(kills, seed),

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod docs;
 pub mod fuzz;
 pub mod interop;
+pub mod new_channel;
 pub mod requirements;
 pub mod soak;
 pub mod test;

@@ -84,7 +84,8 @@ fn tests_are_sentences() {
             let Some(next) = lines.peek().filter(|_| is_test) else { continue };
             let Some(name) = next.trim_start_matches("async ").strip_prefix("fn ") else { continue };
             let name = name.split(['(', '<']).next().unwrap_or_default();
-            if name.split('_').count() < 3 {
+            // What a macro is given is a name of somewhere else.
+            if name.split('_').count() < 3 && !name.starts_with('$') {
                 faults.push(format!("{}: the test {name} is no sentence; say what holds", file.path));
             }
         }
