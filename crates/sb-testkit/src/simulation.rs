@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use sb_channel::standin::{Breakage, Seen};
-use sb_engine::model::{Busy, Chat, Person, Streaming};
+use sb_engine::model::{Busy, Chat, EndKind, Person, Streaming};
 use sb_engine::store::{PostState, StoredPost};
 
 use crate::messenger::{Life, Messenger, Subject};
@@ -112,15 +112,20 @@ pub fn run(subject: &Subject, seed: u64) -> Tried {
         life.standin.mend();
         world.settle(life, seed).await;
         let outbox = life.engine.outbox(None, true).await.unwrap();
+        let mut failed = Vec::new();
         for said in &world.said {
             let key = format!("{}:{}", crate::messenger::SLUG, said.key);
             let stored =
                 life.engine.store().message_by_key(&key, sb_engine::model::Timestamp(0)).await.unwrap();
-            if let Some(stored) = stored.filter(|s| s.ending.is_none()) {
-                panic!("seed {seed}: {} has no ending: {stored:#?}", said.marker);
+            let Some(stored) = stored else { continue };
+            let ending =
+                stored.ending.unwrap_or_else(|| panic!("seed {seed}: {} has no ending", said.marker));
+            // After three crashes in one turn it is given up, and says so.
+            if ending.kind == EndKind::Failed {
+                failed.push(said.marker.clone());
             }
         }
-        world.check(life, seed, &outbox);
+        world.check(life, seed, &outbox, &failed);
     });
     world.tried
 }
@@ -235,25 +240,22 @@ impl World {
         );
     }
 
-    fn check(&self, life: &Life, seed: u64, outbox: &[StoredPost]) {
+    fn check(&self, life: &Life, seed: u64, outbox: &[StoredPost], failed: &[String]) {
         let shown: Vec<Seen> = self.people.iter().map(|(_, chat)| life.standin.seen(chat)).collect();
-        for (n, seen) in shown.iter().enumerate() {
-            self.check_chat(n, seen, &shown, seed, outbox);
+        for n in 0..shown.len() {
+            self.check_chat(n, &shown, seed, outbox, failed);
         }
     }
 
-    fn check_chat(&self, n: usize, seen: &Seen, all: &[Seen], seed: u64, outbox: &[StoredPost]) {
-        let texts = seen.texts();
+    fn check_chat(&self, n: usize, all: &[Seen], seed: u64, outbox: &[StoredPost], failed: &[String]) {
+        let texts = all[n].texts();
         let here: Vec<&Said> = self.said.iter().filter(|s| s.chat == n).collect();
-        // Given up after three crashes in one turn: then that turn says so instead.
-        let mut given_up = texts.iter().filter(|t| t.contains("it was given up")).count();
         let most = if self.uncertain { 2 } else { 1 };
         let mut order = Vec::new();
         for said in &here {
             let words = |t: &&&str| t.split_whitespace().any(|w| w == said.marker);
             let count = texts.iter().filter(words).count();
-            if count == 0 && given_up > 0 {
-                given_up -= 1;
+            if count == 0 && failed.contains(&said.marker) {
                 continue;
             }
             let posts = || outbox.iter().filter(|p| p.post.text.contains(&said.marker)).collect::<Vec<_>>();
