@@ -78,7 +78,7 @@ async fn a_channel_that_cannot_be_is_refused_with_what_to_do() {
     assert!(failed["status"]["why"].as_str().unwrap().contains("token"), "{failed}");
 }
 
-/// Holds: T-01, T-02, T-03, T-04, T-06.
+/// Holds: T-01, T-02, T-04, T-06.
 #[tokio::test]
 async fn what_is_trusted_is_told_of_what_is_switched_on() {
     let platform = standin();

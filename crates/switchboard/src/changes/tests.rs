@@ -30,7 +30,6 @@ fn channel() -> ChannelConfig {
     fresh("telegram", None, "assistant".into())
 }
 
-/// Holds: B-40, B-43.
 #[test]
 fn every_flag_changes_what_it_names_and_nothing_else() {
     let (mut one, before) = (channel(), channel());

@@ -150,11 +150,16 @@ impl Server {
         words.into_iter().find(|w| w.starts_with("http://")).expect("an address").to_owned()
     }
 
+    /// How it ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it can be waited for")
+    }
+
     /// Tells it to end, and gives how it did.
     pub async fn end(&mut self, signal: Signal) -> ExitStatus {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok()).expect("it runs");
         kill(Pid::from_raw(id), signal).expect("it can be told");
-        timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it can be waited for")
+        self.ended().await
     }
 }
 
