@@ -9,13 +9,17 @@ use crate::args::Cli;
 use crate::args::server::ServerFlags;
 
 /// Variables of the environment that are no provider's.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 5] = [
     ("SWITCHBOARD_HOME", "The folder that holds everything."),
     (
         "SWITCHBOARD_TOKEN",
         "The machine's token for HTTP: reaches every profile, and may decide. 16 characters or more.",
     ),
     ("SWITCHBOARD_MODEL", "The model of the first profile, as provider:id."),
+    (
+        "SWITCHBOARD_<KIND>_<KEY>",
+        "One of a messenger's own settings, such as `SWITCHBOARD_TELEGRAM_TOKEN`: `bridge` and `channel add` read it, and `channel set` with `--set KEY`.",
+    ),
     ("RUST_LOG", "What is logged, such as `info` or `sb_engine=debug`."),
 ];
 
