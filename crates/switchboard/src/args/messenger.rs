@@ -32,7 +32,8 @@ pub struct Bridge {
     #[command(flatten)]
     pub flags: Box<ChannelFlags>,
     /// Chats answered side by side; more wait their turn, whoever has waited longest goes first
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    /// [default: 4]
+    #[arg(long, value_name = "N", default_value_t = 4, hide_default_value = true)]
     pub parallel: usize,
     /// Where its platform's calls arrive, as address:port: /hooks/<slug> and /healthz, nothing else
     /// [default: nowhere]
@@ -249,7 +250,7 @@ Example:
 pub struct Standin {
     /// The kind of messenger to imitate
     pub kind: String,
-    /// Where to listen, on this machine, as address:port
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8081")]
+    /// Where to listen, on this machine, as address:port [default: 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8081", hide_default_value = true)]
     pub listen: String,
 }
