@@ -182,6 +182,7 @@ mod tests {
         assert_eq!(kind(400, &[("x-should-retry", "true")]), FaultKind::Passing { wait_ms: None });
     }
 
+    /// Holds: F-47.
     #[test]
     fn the_sentence_names_the_host_and_what_was_said_and_no_key() {
         let body =

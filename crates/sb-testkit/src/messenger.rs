@@ -15,6 +15,8 @@ use sb_harness::net::{FixedDice, RuntimeClock};
 use sb_store::{Durability, Store};
 use tempfile::TempDir;
 
+pub use sb_engine::Replayed;
+
 use crate::app::{ScriptedAgents, profile_in};
 
 /// The slug of the one channel.

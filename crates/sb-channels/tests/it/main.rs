@@ -1,5 +1,7 @@
 //! What the built-in messengers do, against their stand-ins.
 
+mod bridge;
 mod conformance;
+mod handles;
 mod simulation;
 mod telegram;

@@ -110,7 +110,7 @@ impl Conversation {
         if !on_messenger {
             return;
         }
-        let text = format!("{how}\n\n{}", call_block(pending));
+        let text = format!("{how}\n\n**{}**\n{}", one_line(&pending.call.tool, 80), call_block(pending));
         self.record(Change::Reposted { key: PostKey::question(pending.request, None), text });
         self.record(Change::AskClosed(true));
     }

@@ -335,6 +335,7 @@ fn a_harness_that_will_not_stop_is_dropped_after_ten_seconds() {
     assert_eq!(story.ending(first).kind, EndKind::Stopped);
 }
 
+/// Holds: F-29.
 #[test]
 fn a_turn_has_a_deadline_that_stands_still_while_a_person_is_asked() {
     let (mut story, first) = Story::asked();

@@ -13,6 +13,7 @@ use sb_core::model::{Address, Chat, EndKind, MessageId, MessageRef, Timestamp};
 use tokio::sync::mpsc;
 
 use super::gestures::{Gestures, Sign};
+use super::handles::Handles;
 use super::live::GrowingReply;
 use super::{Bridge, grow, send};
 use crate::Engine;
@@ -56,6 +57,7 @@ pub(super) struct Lane {
     due: Option<Timestamp>,
     typing_at: Option<Timestamp>,
     typing: bool,
+    pub handles: Handles,
 }
 
 struct Open {
@@ -85,6 +87,7 @@ pub(super) async fn run(
         due: None,
         typing_at: None,
         typing: false,
+        handles: Handles::default(),
     };
     while !closing.is_cancelled() {
         let wake = lane.work().await;
@@ -139,6 +142,11 @@ impl Lane {
     async fn take(&mut self, mail: LaneMail) {
         match mail {
             LaneMail::Taken { message, address } => {
+                if let Some(handle) = &address.handle {
+                    self.handles.lend(handle);
+                    // What was held for it goes first.
+                    self.due = Some(self.now());
+                }
                 self.open(message, address.message.clone());
                 let marks = self.bridge.config.options.reactions && self.features.marks.taken.is_some();
                 if let Some(reference) = address.message.filter(|_| marks) {

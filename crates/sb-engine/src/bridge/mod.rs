@@ -11,6 +11,7 @@ mod feed;
 mod fetch;
 mod gestures;
 mod grow;
+mod handles;
 mod hook;
 mod intake;
 mod lane;

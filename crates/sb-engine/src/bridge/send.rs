@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sb_channel::{Attempt, FirstWord, Mark, OutFile, Piece, Repeats};
 use sb_core::model::text::{Dialect, Doc, render};
-use sb_core::model::{Chat, ChatSort, Choice, Fault, FaultKind, MessageRef, Timestamp};
+use sb_core::model::{Chat, ChatSort, Choice, Fault, FaultKind, Handle, MessageRef, Timestamp};
 use sb_core::sending::{self, Next, Try, Twice};
 use sb_store::{PartState, PostState, Sending, StoredPart, StoredPost};
 
@@ -20,6 +20,9 @@ const AT_ONCE: usize = 16;
 const OWN_TROUBLE_MS: i64 = 5_000;
 /// What waits for a person's next message.
 const UNTIL_SPOKEN_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Why something waits that can only be sent in answer.
+const HELD: &str = "it waits for the person's next message";
 
 /// How a post stands after it was worked on.
 enum Went {
@@ -59,7 +62,8 @@ pub(super) async fn send_posts(lane: &mut Lane) -> Option<Timestamp> {
         if lane.growing.as_ref().is_some_and(|g| g.is_of(&post.post.key)) {
             lane.growing = None;
         }
-        if post.due > lane.now() {
+        let held = post.why.as_deref() == Some(HELD) && lane.handles.pick(None, 0, lane.now()).is_some();
+        if post.due > lane.now() && !held {
             return Some(post.due);
         }
         match send_post(lane, &post).await {
@@ -300,10 +304,14 @@ impl<'a> Part<'a> {
                 Next::Perhaps => return Ok(Piecewise::Perhaps),
                 Next::Gone => return Ok(Piecewise::Gone(why.detail)),
                 Next::Moved { to } => return Ok(Piecewise::Moved(to)),
-                Next::Expired => {
-                    let at = now.plus_ms(UNTIL_SPOKEN_MS);
-                    return Ok(Piecewise::Later { at, why: why.to_string(), unknown: false });
-                }
+                // Another handle may do, or none where we may write first; else it is held.
+                Next::Expired => match &attempt.handle {
+                    Some(handle) => lane.handles.is_over(handle),
+                    None => {
+                        let at = now.plus_ms(UNTIL_SPOKEN_MS);
+                        return Ok(Piecewise::Later { at, why: HELD.to_owned(), unknown: true });
+                    }
+                },
             }
         }
     }
@@ -316,15 +324,24 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The handle to answer by, where the platform wants one.
-    fn handle(&self, lane: &Lane) -> Result<Option<sb_core::model::Handle>, String> {
-        let handle = self.post.post.to.handle.clone();
-        let used = u32::try_from(self.post.parts.iter().filter(|p| p.state == PartState::Sent).count());
-        let good = handle.filter(|h| h.until > lane.now() && used.unwrap_or(u32::MAX) < h.uses);
-        match (lane.features.first_word, good) {
-            (FirstWord::ReplyOnly, None) => Err("it waits for the person's next message".to_owned()),
-            (_, good) => Ok(good),
+    /// The handle to answer by, where the platform lends one. An error: nothing can be sent without.
+    fn handle(&self, lane: &mut Lane) -> Result<Option<Handle>, String> {
+        if self.message.is_some() {
+            return Ok(None);
         }
+        let own = self.post.post.to.handle.as_ref();
+        let tried = |p: &&StoredPart| p.state == PartState::Sent || p.tries > 0;
+        let before = u32::try_from(self.post.parts.iter().filter(tried).count()).unwrap_or(u32::MAX);
+        let picked = lane.handles.pick(own, before, lane.now());
+        match (&picked, lane.features.first_word) {
+            (Some(handle), _) => {
+                let before = if own == Some(handle) { before } else { 0 };
+                lane.handles.count(handle, before);
+            }
+            (None, FirstWord::ReplyOnly) => return Err(HELD.to_owned()),
+            (None, _) => {}
+        }
+        Ok(picked)
     }
 
     async fn put(&self, lane: &Lane, to: &Chat, plain: bool, attempt: &Attempt) -> Result<MessageRef, Fault> {

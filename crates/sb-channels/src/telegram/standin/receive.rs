@@ -162,3 +162,14 @@ async fn deliver(shared: Weak<Shared>, mut changed: watch::Receiver<u64>, outsid
         });
     }
 }
+
+impl super::TelegramStandIn {
+    /// The platform tells of something, whatever the bot asked for: `body` is JSON.
+    pub fn tell_raw(&self, kind: &str, body: &str) {
+        let body = serde_json::from_str(body).unwrap_or_default();
+        self.shared.with(|platform| {
+            platform.allowed.clear();
+            platform.tell(kind, body);
+        });
+    }
+}

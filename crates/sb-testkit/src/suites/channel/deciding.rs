@@ -8,6 +8,7 @@ use crate::messenger::Messenger;
 
 const WRITE: &str = "!tool write_file {\"path\": \"a.txt\", \"text\": \"x\"}\n!say Written.";
 
+/// Holds: B-60, B-64.
 pub fn a_question_is_answered_by_its_number(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say(WRITE);
@@ -21,6 +22,7 @@ pub fn a_question_is_answered_by_its_number(subject: &Subject) {
     });
 }
 
+/// Holds: F-32, B-62.
 pub fn a_button_decides_once_and_closes_the_question(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say(WRITE);
@@ -49,6 +51,7 @@ pub fn a_button_decides_once_and_closes_the_question(subject: &Subject) {
     });
 }
 
+/// Holds: B-41.
 pub fn a_stranger_is_let_in_by_a_code_and_in_direct_chats_only(subject: &Subject) {
     let groups = subject.kind.manifest().group.mentions;
     Messenger::new(subject).live(async |life| {
@@ -77,6 +80,7 @@ pub fn a_stranger_is_let_in_by_a_code_and_in_direct_chats_only(subject: &Subject
     });
 }
 
+/// Holds: B-43.
 pub fn in_a_group_only_what_is_meant_for_us_is_answered(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.require_mention = true);
     messenger.live(async |life| {

@@ -19,6 +19,7 @@ fn picture(name: &str) -> SeenFile {
     SeenFile { name: name.into(), media_type: "image/png".into(), bytes: Bytes::from_static(PIXEL) }
 }
 
+/// Holds: B-46, B-47.
 pub fn a_file_comes_in_and_goes_out_unchanged(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         let text = SeenFile {
@@ -44,6 +45,7 @@ pub fn a_file_comes_in_and_goes_out_unchanged(subject: &Subject) {
     });
 }
 
+/// Holds: F-11.
 pub fn an_album_is_one_turn(subject: &Subject) {
     // Messages that are no album would each be a turn.
     let mut messenger = Messenger::with(subject, |options| options.busy = Busy::Queue);

@@ -7,6 +7,8 @@ use super::Subject;
 use crate::messenger::Messenger;
 
 /// Kills at many moments around taking, working and sending; each message is answered once.
+///
+/// Holds: F-05, F-06.
 pub fn a_kill_at_any_moment_loses_nothing(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.busy = Busy::Queue);
     for (round, wait) in [0, 1, 5, 20, 40, 80, 150, 300, 700, 1_500].into_iter().enumerate() {
@@ -25,6 +27,7 @@ pub fn a_kill_at_any_moment_loses_nothing(subject: &Subject) {
     }
 }
 
+/// Holds: F-06, F-34.
 pub fn a_cut_chat_is_told_once_and_answered(subject: &Subject) {
     let mut messenger = Messenger::new(subject);
     messenger.live(async |life| {
@@ -48,6 +51,7 @@ pub fn a_cut_chat_is_told_once_and_answered(subject: &Subject) {
     });
 }
 
+/// Holds: B-34, B-36, F-34.
 pub fn what_was_unsent_goes_out_after_a_restart(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.busy = Busy::Queue);
     messenger.live(async |life| {
@@ -67,6 +71,7 @@ pub fn what_was_unsent_goes_out_after_a_restart(subject: &Subject) {
     });
 }
 
+/// Holds: F-05, F-23.
 pub fn a_flood_is_held_told_once_and_answered(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.busy = Busy::Collect);
     messenger.live(async |life| {

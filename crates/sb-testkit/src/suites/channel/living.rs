@@ -6,6 +6,7 @@ use sb_engine::model::Streaming;
 use super::Subject;
 use crate::messenger::Messenger;
 
+/// Holds: F-24, B-12, B-13.
 pub fn we_are_shown_to_be_at_work_until_the_reply_is_out(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.stream = Streaming::Off);
     messenger.live(async |life| {
@@ -29,6 +30,7 @@ pub fn we_are_shown_to_be_at_work_until_the_reply_is_out(subject: &Subject) {
     });
 }
 
+/// Holds: B-26, B-27, B-28.
 pub fn a_taken_message_is_marked_until_it_is_answered(subject: &Subject) {
     let marks = subject.kind.manifest().direct.marks;
     let taken = marks.taken.expect("it marks");
@@ -53,6 +55,7 @@ pub fn a_taken_message_is_marked_until_it_is_answered(subject: &Subject) {
     });
 }
 
+/// Holds: B-14.
 pub fn a_reply_is_shown_while_it_is_written(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!stream 120 200\n!say The end.");
@@ -65,6 +68,7 @@ pub fn a_reply_is_shown_while_it_is_written(subject: &Subject) {
     });
 }
 
+/// Holds: B-21, F-33, F-41.
 pub fn what_is_shown_live_becomes_the_reply_and_no_second_message(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!stream 100 200\n!say The end of it.");
@@ -79,6 +83,7 @@ pub fn what_is_shown_live_becomes_the_reply_and_no_second_message(subject: &Subj
     });
 }
 
+/// Holds: B-17.
 pub fn switched_off_nothing_of_it_is_shown(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| {
         options.stream = Streaming::Off;

@@ -9,6 +9,7 @@ use sb_engine::model::Slug;
 use super::Subject;
 use crate::messenger::{Messenger, SLUG};
 
+/// Holds: F-01, F-03, F-04.
 pub fn a_repeat_is_answered_once(subject: &Subject) {
     let mut messenger = Messenger::new(subject);
     let key = messenger.live(async |life| {
@@ -31,6 +32,7 @@ pub fn a_repeat_is_answered_once(subject: &Subject) {
     });
 }
 
+/// Holds: F-08, F-18, B-38.
 pub fn a_broken_feed_comes_back_and_nothing_is_lost(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!say The first.");
@@ -48,6 +50,7 @@ pub fn a_broken_feed_comes_back_and_nothing_is_lost(subject: &Subject) {
     });
 }
 
+/// Holds: F-07, F-08.
 pub fn what_is_said_while_we_are_away_is_answered(subject: &Subject) {
     let mut messenger = Messenger::new(subject);
     messenger.live(async |life| {
@@ -65,6 +68,8 @@ pub fn what_is_said_while_we_are_away_is_answered(subject: &Subject) {
 }
 
 /// Killed before anything could be stored, the platform must still have it.
+///
+/// Holds: F-02.
 pub fn nothing_is_acknowledged_before_it_is_stored(subject: &Subject) {
     let mut messenger = Messenger::new(subject);
     messenger.live(async |life| {
@@ -83,6 +88,7 @@ pub fn nothing_is_acknowledged_before_it_is_stored(subject: &Subject) {
     });
 }
 
+/// Holds: F-17, F-18.
 pub fn rejected_credentials_are_shown_and_tried_again(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!say Well.");

@@ -7,6 +7,7 @@ use sb_engine::model::Busy;
 use super::Subject;
 use crate::messenger::Messenger;
 
+/// Holds: B-29.
 pub fn what_may_pass_is_tried_again(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.standin.break_next(Breakage::Flaky, 2);
@@ -17,6 +18,7 @@ pub fn what_may_pass_is_tried_again(subject: &Subject) {
     });
 }
 
+/// Holds: F-40.
 pub fn a_limit_is_waited_for(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.pass(1_000).await;
@@ -30,6 +32,7 @@ pub fn a_limit_is_waited_for(subject: &Subject) {
     });
 }
 
+/// Holds: F-35, F-36.
 pub fn a_lost_answer_loses_nothing_and_is_repeated_at_most_once(subject: &Subject) {
     let most = match subject.kind.manifest().direct.repeats {
         Repeats::Dropped | Repeats::Found => 1,
@@ -61,6 +64,7 @@ pub fn a_lost_answer_loses_nothing_and_is_repeated_at_most_once(subject: &Subjec
     }
 }
 
+/// Holds: B-31.
 pub fn a_closed_chat_is_left_alone_until_it_speaks(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.standin.break_next(Breakage::ChatGone, 1);
@@ -81,6 +85,7 @@ pub fn a_closed_chat_is_left_alone_until_it_speaks(subject: &Subject) {
     });
 }
 
+/// Holds: F-39.
 pub fn refused_formatting_goes_as_plain_words(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.stream = sb_engine::model::Streaming::Off);
     messenger.live(async |life| {

@@ -5,6 +5,7 @@ use sb_channel::Live;
 use super::Subject;
 use crate::messenger::Messenger;
 
+/// Holds: F-33, F-44.
 pub fn a_message_is_answered_once_where_it_came_from(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!say Good morning, Ann.");
@@ -16,6 +17,7 @@ pub fn a_message_is_answered_once_where_it_came_from(subject: &Subject) {
     });
 }
 
+/// Holds: F-14, F-25, F-44.
 pub fn two_chats_never_mix(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.allow = vec!["*".into()]);
     messenger.live(async |life| {
@@ -43,6 +45,7 @@ pub fn two_chats_never_mix(subject: &Subject) {
     });
 }
 
+/// Holds: B-36.
 pub fn replies_keep_their_order(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.busy = sb_engine::model::Busy::Queue);
     messenger.live(async |life| {
@@ -58,6 +61,7 @@ pub fn replies_keep_their_order(subject: &Subject) {
     });
 }
 
+/// Holds: F-37, F-38, B-25.
 pub fn a_long_reply_arrives_whole_in_parts(subject: &Subject) {
     let manifest = subject.kind.manifest();
     let words = (manifest.direct.text.fit.limit / 2).clamp(400, 9_000);
@@ -77,6 +81,7 @@ pub fn a_long_reply_arrives_whole_in_parts(subject: &Subject) {
     });
 }
 
+/// Holds: F-30.
 pub fn commands_are_answered_and_stop_ends_the_turn(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("/whoami");
@@ -95,6 +100,7 @@ pub fn commands_are_answered_and_stop_ends_the_turn(subject: &Subject) {
     });
 }
 
+/// Holds: F-13.
 pub fn our_own_messages_are_not_answered(subject: &Subject) {
     let mut messenger = Messenger::with(subject, |options| options.allow = vec!["*".into()]);
     messenger.live(async |life| {

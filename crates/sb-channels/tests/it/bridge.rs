@@ -1,0 +1,287 @@
+//! Telegram under the whole engine: what only Telegram has, and what only the engine can show.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sb_channel::model::{Busy, ChannelOptions, Chat, MessageRef, ProfileName, Slug};
+use sb_channels::telegram::{KIND, standin::SaidFile, standin::Saying, standin::TelegramStandIn};
+use sb_testkit::messenger::{Life, Messenger, SLUG, Subject};
+
+thread_local! {
+    static PLATFORM: RefCell<Option<TelegramStandIn>> = const { RefCell::new(None) };
+}
+
+/// A messenger on Telegram, and the platform itself.
+fn telegram(change: impl FnOnce(&mut ChannelOptions)) -> (Messenger, TelegramStandIn) {
+    let subject = Subject {
+        kind: Arc::new(KIND),
+        standin: |clock| {
+            let platform = TelegramStandIn::new(clock, "123456:stand-in_token");
+            PLATFORM.set(Some(platform.clone()));
+            Arc::new(platform)
+        },
+    };
+    let messenger = Messenger::with(&subject, change);
+    let platform = PLATFORM.take().expect("it was made");
+    (messenger, platform)
+}
+
+fn said(platform: &TelegramStandIn, chat: &Chat) -> Vec<String> {
+    platform.seen_of_us(chat).into_iter().map(|m| m.text).collect()
+}
+
+async fn until(life: &Life, what: &str, check: impl Fn() -> bool) {
+    for _ in 0..12_000 {
+        if check() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("never: {what}. Ann sees {:#?}", life.seen().texts());
+}
+
+/// Holds: C-02, F-45, M-telegram-10.
+#[test]
+fn a_topic_is_a_conversation_of_its_own_and_is_answered_there() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        let (one, two) = (platform.topic(&life.chat, "One"), platform.topic(&life.chat, "Two"));
+        platform.say(&one, &life.ann, "!say In the first.");
+        platform.say(&two, &life.ann, "!say In the second.");
+        platform.say(&life.chat, &life.ann, "!say In none.");
+        for (chat, words) in [(&one, "In the first."), (&two, "In the second.")] {
+            until(life, words, || said(&platform, chat) == [words]).await;
+        }
+        life.until_said("In none.").await;
+        let sessions = life.engine.sessions(None, 10).await.unwrap();
+        let mut names: Vec<_> = sessions.iter().map(|s| s.conversation.0.clone()).collect();
+        names.sort();
+        let id = life.ann.id.as_deref().unwrap();
+        let thread =
+            |chat: &Chat| format!("{SLUG}:assistant:chat:{id}:thread:{}", chat.thread.as_deref().unwrap());
+        assert_eq!(names, [format!("{SLUG}:assistant:chat:{id}"), thread(&one), thread(&two)]);
+        // A topic that was closed meanwhile: the answer is said in the chat itself, not lost.
+        platform.say(&one, &life.ann, "!wait 5\n!say After closing.");
+        life.pass(1_000).await;
+        platform.close_topic(&one, true);
+        until(life, "an answer outside", || {
+            said(&platform, &life.chat).iter().any(|t| t == "After closing.")
+        })
+        .await;
+    });
+}
+
+/// Holds: F-12, B-11.
+#[test]
+fn a_voice_note_that_cannot_be_heard_is_said_plainly_and_waits_its_turn() {
+    let (mut messenger, platform) = telegram(|options| options.busy = Busy::Steer);
+    messenger.live(async |life| {
+        life.say("!wait 10\n!say The first turn.");
+        life.pass(1_000).await;
+        let voice = SaidFile {
+            sort: "voice",
+            name: String::new(),
+            media_type: "audio/ogg".into(),
+            bytes: Bytes::from_static(b"OggS voice"),
+            duration: Some(7),
+        };
+        platform.post(&life.chat, &life.ann, Saying { file: Some(voice), ..Saying::default() });
+        let seen = life.until_said("voice note of 7 s").await;
+        assert!(seen.count("could not be heard") == 1, "{:#?}", seen.texts());
+        let first = seen.texts().iter().position(|t| t.contains("The first turn."));
+        let heard = seen.texts().iter().position(|t| t.contains("voice note of 7 s"));
+        assert!(first < heard, "it waited its turn");
+    });
+}
+
+#[test]
+fn a_group_that_becomes_a_supergroup_keeps_its_conversation_and_its_answer() {
+    let (mut messenger, platform) = telegram(|options| options.allow = vec!["*".into()]);
+    platform.set_privacy(false);
+    messenger.live(async |life| {
+        let group = platform.group("The lab", true);
+        platform.say(&group, &life.ann, "Please.\n!wait 5\n!say After the move.");
+        life.pass(1_000).await;
+        let moved = platform.migrate(&group);
+        until(life, "the answer in the new group", || said(&platform, &moved) == ["After the move."]).await;
+        platform.say(&moved, &life.ann, "Please.\n!say Still here.");
+        until(life, "the next answer", || said(&platform, &moved).len() == 2).await;
+        assert_eq!(life.engine.sessions(None, 10).await.unwrap().len(), 1, "one conversation");
+    });
+}
+
+/// Holds: M-telegram-05.
+#[test]
+fn the_stop_button_of_a_growing_reply_stops_the_turn_and_keeps_its_words() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say("!stream 400 100\n!say Never reached.");
+        until(life, "a draft with words", || {
+            platform.draft(&life.chat).is_some_and(|d| d.contains("word20"))
+        })
+        .await;
+        assert!(platform.stop_draft(&life.chat), "it can be stopped");
+        let seen = life.until_said("Stopped.").await;
+        assert!(seen.texts()[0].contains("word20"), "{:#?}", seen.texts());
+        assert_eq!(seen.count("Never reached."), 0);
+    });
+}
+
+/// Holds: M-telegram-02.
+#[test]
+fn in_a_group_a_reply_grows_by_edits_at_the_platforms_pace() {
+    let (mut messenger, platform) = telegram(|options| options.allow = vec!["*".into()]);
+    platform.set_privacy(false);
+    messenger.live(async |life| {
+        let group = platform.group("The lab", false);
+        platform.say(&group, &life.ann, "Please.\n!stream 300 100\n!say The end.");
+        until(life, "the end", || said(&platform, &group).iter().any(|t| t.contains("The end."))).await;
+        life.rest().await;
+        let ours = platform.seen_of_us(&group);
+        assert_eq!(ours.len(), 1, "one message: {ours:#?}");
+        // Thirty seconds of writing, an edit every three, and the last one.
+        assert!((6..=12).contains(&ours[0].edits), "{} edits", ours[0].edits);
+        assert!(ours[0].answers.is_some(), "it points at what it answers");
+    });
+}
+
+/// Holds: F-09, E-03.
+#[test]
+fn what_nobody_knows_is_kept_listed_and_passed_over() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        platform.tell_raw("a_kind_of_tomorrow", "{\"x\": 1}");
+        life.say("!say Meanwhile.");
+        life.until_said("Meanwhile.").await;
+        let inbox = life.engine.inbox(None).await.unwrap();
+        assert_eq!(inbox.len(), 1, "{inbox:#?}");
+        assert!(
+            inbox[0].detail.contains("a_kind_of_tomorrow") && inbox[0].raw.contains("\"x\""),
+            "{inbox:#?}"
+        );
+        let again = life.engine.replay(inbox[0].number).await.unwrap();
+        assert_eq!(again, sb_testkit::messenger::Replayed::Unknown, "it means nothing still, and is kept");
+        assert_eq!(life.engine.inbox(None).await.unwrap().len(), 1);
+    });
+}
+
+/// Holds: F-10.
+#[test]
+fn changing_a_channel_starts_only_it_anew_and_loses_nothing() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        for n in 0..6 {
+            life.say(&format!("!stream 10 100\n!say . Number {n}."));
+            let mut config = life.engine.channel(&Slug::from(SLUG)).await.unwrap().config;
+            config.options.debounce_ms = n * 10;
+            life.engine.put_channel(config, Vec::new()).await.unwrap();
+        }
+        until(life, "all six", || (0..6).all(|n| life.seen().count(&format!("Number {n}.")) > 0)).await;
+        life.rest().await;
+        for n in 0..6 {
+            assert_eq!(life.seen().count(&format!("Number {n}.")), 1, "{:#?}", life.seen().texts());
+        }
+        assert_eq!(platform.waiting(), 0);
+    });
+}
+
+#[test]
+fn what_is_answered_quoted_and_passed_on_is_told_apart() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say("!say The sky is green.");
+        let ours = life.until_said("The sky is green.").await;
+        let answers = Some(ours.ours().next().unwrap().reference.clone());
+        platform.post(&life.chat, &life.ann, Saying { answers, ..Saying::text("Is it?") });
+        life.until_said("(In answer to your message: \"The sky is green.\")").await;
+        let forwarded = Some("Bo".to_owned());
+        platform.post(&life.chat, &life.ann, Saying { forwarded, ..Saying::text("Buy now!") });
+        life.until_said("(Passed on, the words of Bo:)").await;
+    });
+}
+
+/// Holds: B-40.
+#[test]
+fn a_routed_chat_is_answered_by_another_profile_in_sessions_of_its_own() {
+    let (mut messenger, _platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        let other = sb_testkit::app::profile_in("other", std::path::Path::new("/nonexistent/nowhere"));
+        life.engine.put_profile(other, None).await.unwrap();
+        let mut config = life.engine.channel(&Slug::from(SLUG)).await.unwrap().config;
+        config.options.routes.insert(life.chat.id.clone(), ProfileName::from("other"));
+        life.engine.put_channel(config, Vec::new()).await.unwrap();
+        life.say("/whoami");
+        life.until_said("You may talk to other here").await;
+        life.say("!say Routed.");
+        life.until_said("Routed.").await;
+        let sessions = life.engine.sessions(None, 10).await.unwrap();
+        assert!(sessions.iter().all(|s| s.profile == ProfileName::from("other")), "{sessions:#?}");
+    });
+}
+
+#[test]
+fn an_edit_of_a_message_that_waits_changes_it_and_a_later_one_starts_nothing() {
+    let (mut messenger, platform) = telegram(|options| options.busy = Busy::Queue);
+    messenger.live(async |life| {
+        life.say("!wait 20\n!say First.");
+        life.pass(1_000).await;
+        let key = life.say("!say Wrongg.");
+        life.pass(1_000).await;
+        platform.edit(&key, "!say Right.");
+        life.until_said("Right.").await;
+        platform.edit(&key, "!say Too late.");
+        life.pass(60_000).await;
+        assert_eq!(life.seen().texts(), ["First.", "Right."]);
+    });
+}
+
+/// Holds: F-26.
+#[test]
+fn a_failed_turn_says_so_in_the_chat_and_marks_its_message() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        let key = life.say("!fail overloaded");
+        life.until_said("⚠️").await;
+        let mark = || {
+            platform
+                .seen(&life.chat)
+                .into_iter()
+                .find(|m| m.reference == MessageRef(key.clone()))
+                .unwrap()
+                .mark
+        };
+        until(life, "the mark", || mark().as_deref() == Some("😢")).await;
+    });
+}
+
+/// Holds: F-28, B-15, B-20.
+#[test]
+fn words_before_and_after_a_tool_arrive_once_each_and_the_tool_shows_meanwhile() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say("!tool read_file {\"path\": \"a.txt\"}\n!wait 3\n!say Before.\n!tool read_file {\"path\": \"a.txt\"}\n!wait 3\n!say After.");
+        until(life, "words while it works", || platform.draft(&life.chat).is_some_and(|d| d.contains("Before."))).await;
+        life.until_said("After.").await;
+        life.rest().await;
+        let texts = life.seen();
+        assert_eq!((texts.count("Before."), texts.count("After.")), (1, 1), "{:#?}", texts.texts());
+        assert!(texts.texts().iter().all(|t| !t.contains("read_file")), "nothing of the tool stays");
+    });
+}
+
+/// Holds: B-16, F-27.
+#[test]
+fn partial_shows_the_text_and_no_tool() {
+    let (mut messenger, platform) =
+        telegram(|options| options.stream = sb_channel::model::Streaming::Partial);
+    messenger.live(async |life| {
+        life.say("!tool read_file {\"path\": \"a.txt\"}\n!stream 30 100\n!say Done.");
+        for _ in 0..60 {
+            assert!(!platform.draft(&life.chat).is_some_and(|d| d.contains("read_file")));
+            life.pass(50).await;
+        }
+        life.until_said("Done.").await;
+    });
+}
