@@ -333,14 +333,13 @@ impl<'a> Tree<'a> {
             Kind::List(_) if done.items.is_empty() => {}
             Kind::List(ordered) => self.block(Block::List { ordered, items: done.items }),
             Kind::Item => {
-                // A box with nothing behind it is no task, but characters.
-                let (task, blocks) = match done.task {
-                    Some(ticked) if done.blocks.is_empty() => {
-                        let marks = if ticked { "[x]" } else { "[ ]" };
-                        (None, vec![Block::Paragraph(vec![Inline::Text(marks.to_owned())])])
-                    }
-                    task => (task, done.blocks),
-                };
+                // A box with no words behind it is no task, but characters.
+                let worded = matches!(done.blocks.first(), Some(Block::Paragraph(_)));
+                let (task, mut blocks) = (done.task.filter(|_| worded), done.blocks);
+                if let (Some(ticked), false) = (done.task, worded) {
+                    let marks = if ticked { "[x]" } else { "[ ]" };
+                    blocks.insert(0, Block::Paragraph(vec![Inline::Text(marks.to_owned())]));
+                }
                 if let Some(list) = self.open.last_mut() {
                     list.items.push(Item { task, blocks });
                 }

@@ -55,28 +55,54 @@ fn joined(inlines: Vec<Inline>, in_link: bool) -> Vec<Inline> {
             other => done.push(other),
         }
     }
+    trim_breaks(&mut done);
     done
 }
 
-/// White space at a mark's edges stands outside of it, where Markdown can write it.
+/// White space and breaks at a mark's edges stand outside of it, where Markdown can write them.
 fn push_mark(done: &mut Vec<Inline>, mut inner: Vec<Inline>, mark: fn(Vec<Inline>) -> Inline) {
-    if let Some(Inline::Text(text)) = inner.first_mut() {
-        let behind = text.trim_start().to_owned();
-        text.truncate(text.len() - behind.len());
-        let space = std::mem::replace(text, behind);
-        done.extend(Some(Inline::Text(space)).filter(is_seen));
+    let mut after = Vec::new();
+    while let Some(last) = inner.pop() {
+        match last {
+            Inline::Break => after.push(Inline::Break),
+            Inline::Text(mut text) => {
+                let space = text.split_off(text.trim_end().len());
+                after.push(Inline::Text(space));
+                if !text.is_empty() {
+                    inner.push(Inline::Text(text));
+                    break;
+                }
+            }
+            other => {
+                inner.push(other);
+                break;
+            }
+        }
     }
-    let mut after = None;
-    if let Some(Inline::Text(text)) = inner.last_mut() {
-        after = Some(Inline::Text(text.split_off(text.trim_end().len())));
+    let mut rest = inner.into_iter().peekable();
+    while let Some(Inline::Break | Inline::Text(_)) = rest.peek() {
+        match rest.next() {
+            Some(Inline::Text(text)) => {
+                let word = text.trim_start();
+                let space = text.get(..text.len() - word.len()).unwrap_or_default();
+                done.push(Inline::Text(space.to_owned()));
+                if !word.is_empty() {
+                    let all = std::iter::once(Inline::Text(word.to_owned())).chain(rest).collect();
+                    done.retain(is_seen);
+                    done.push(mark(all));
+                    done.extend(after.into_iter().rev().filter(is_seen));
+                    return;
+                }
+            }
+            other => done.extend(other),
+        }
     }
-    inner.retain(is_seen);
-    if inner.iter().all(|inline| matches!(inline, Inline::Break)) {
-        done.extend(inner);
-    } else {
-        done.push(mark(inner));
+    let all: Vec<Inline> = rest.collect();
+    done.retain(is_seen);
+    if !all.is_empty() {
+        done.push(mark(all));
     }
-    done.extend(after.filter(is_seen));
+    done.extend(after.into_iter().rev().filter(is_seen));
 }
 
 fn is_seen(inline: &Inline) -> bool {
@@ -124,25 +150,34 @@ fn push_addresses(done: &mut Vec<Inline>, text: String) {
 
 /// Removes white space and breaks at both ends, and white space around breaks.
 fn trim_edges(all: &mut Vec<Inline>) {
-    let mut i = 0;
-    while i < all.len() {
-        let first = i == 0 || matches!(all.get(i - 1), Some(Inline::Break));
-        let last = matches!(all.get(i + 1), None | Some(Inline::Break));
-        if let Some(Inline::Text(text)) = all.get_mut(i) {
-            if first {
-                *text = text.trim_start().to_owned();
-            }
-            if last {
-                text.truncate(text.trim_end().len());
-            }
-        }
-        i += 1;
+    if let Some(Inline::Text(text)) = all.first_mut() {
+        *text = text.trim_start().to_owned();
     }
-    all.retain(is_seen);
+    if let Some(Inline::Text(text)) = all.last_mut() {
+        text.truncate(text.trim_end().len());
+    }
+    trim_breaks(all);
     let starts = all.iter().take_while(|inline| matches!(inline, Inline::Break)).count();
     all.drain(..starts);
     while matches!(all.last(), Some(Inline::Break)) {
         all.pop();
     }
+}
+
+/// Removes white space around breaks; several are one.
+fn trim_breaks(all: &mut Vec<Inline>) {
+    for i in 0..all.len() {
+        let after = i > 0 && matches!(all.get(i - 1), Some(Inline::Break));
+        let before = matches!(all.get(i + 1), Some(Inline::Break));
+        if let Some(Inline::Text(text)) = all.get_mut(i) {
+            if after {
+                *text = text.trim_start().to_owned();
+            }
+            if before {
+                text.truncate(text.trim_end().len());
+            }
+        }
+    }
+    all.retain(is_seen);
     all.dedup_by(|a, b| matches!((a, b), (Inline::Break, Inline::Break)));
 }

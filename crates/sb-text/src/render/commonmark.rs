@@ -36,7 +36,7 @@ fn blocks(all: &[Block], in_item: bool) -> String {
             Block::Quote(inner) => prefixed(&mut text, &blocks(inner, false), "> ", "> "),
             Block::List { ordered, items } => list(&mut text, *ordered, items, other_mark),
             Block::Table { columns, head, rows } => table(&mut text, columns, head, rows),
-            Block::Rule => text.push_str(if in_item { "***" } else { "---" }),
+            Block::Rule => text.push_str(if in_item { "___" } else { "---" }),
         }
         before = Some(block);
     }
@@ -58,7 +58,7 @@ fn heading(text: &mut String, level: u8, inner: &[Inline]) {
     text.extend(std::iter::repeat_n('#', usize::from(level.clamp(1, 6))));
     text.push(' ');
     let mut title = line(inner, Around::default());
-    if title.ends_with('#') {
+    if title.ends_with('#') && !title.ends_with("\\#") {
         title.insert(title.len() - 1, '\\');
     }
     text.push_str(&title);
@@ -86,12 +86,14 @@ fn prefixed(text: &mut String, inner: &str, first: &str, rest: &str) {
 }
 
 fn list(text: &mut String, ordered: Option<u64>, items: &[Item], other_mark: bool) {
+    // Dashes behind each other, with nothing behind the last, would be a rule.
+    let hollow = items.first().is_some_and(|item| item.blocks.is_empty());
     for (i, item) in items.iter().enumerate() {
         if i > 0 {
             text.push('\n');
         }
         let mut marker = match (ordered, other_mark) {
-            (None, false) => "- ".to_owned(),
+            (None, false) => if hollow { "+ " } else { "- " }.to_owned(),
             (None, true) => "* ".to_owned(),
             (Some(first), _) => {
                 let number = first.saturating_add(i as u64).min(LARGEST_NUMBER);
@@ -134,10 +136,66 @@ fn row(text: &mut String, cells: &[Cell]) {
     }
 }
 
+/// A line's marks are left out where Markdown would not read them as such.
 fn line(all: &[Inline], around: Around) -> String {
     let mut out = String::new();
     push(&mut out, all, None, around);
+    if !are_sure(all) && !reads_as(&out, all) {
+        out.clear();
+        push(&mut out, &unmarked(all), None, around);
+    }
     out
+}
+
+/// Whether all marks stand around whole words, where they are read in any case.
+fn are_sure(all: &[Inline]) -> bool {
+    all.iter().enumerate().all(|(i, inline)| {
+        let (Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner)) = inline else {
+            return true;
+        };
+        let before = match i.checked_sub(1).and_then(|i| all.get(i)) {
+            Some(Inline::Text(text)) => text.ends_with([' ', '(']),
+            before => matches!(before, None | Some(Inline::Break)),
+        };
+        let after = match all.get(i + 1) {
+            Some(Inline::Text(text)) => text.starts_with([' ', '.', ',', ':', ';', '!', '?', ')']),
+            after => matches!(after, None | Some(Inline::Break)),
+        };
+        let starts =
+            matches!(inner.first(), Some(Inline::Text(text)) if text.starts_with(char::is_alphanumeric));
+        let ends = matches!(inner.last(), Some(Inline::Text(text)) if text.ends_with(char::is_alphanumeric));
+        let flat =
+            inner.iter().all(|inline| matches!(inline, Inline::Text(_) | Inline::Code(_) | Inline::Break));
+        before && after && starts && ends && flat
+    })
+}
+
+fn reads_as(written: &str, all: &[Inline]) -> bool {
+    match Doc::parse(written).blocks.as_slice() {
+        [Block::Paragraph(text)] => text == all,
+        _ => false,
+    }
+}
+
+fn unmarked(all: &[Inline]) -> Vec<Inline> {
+    let mut flat = Vec::new();
+    for inline in all {
+        match inline {
+            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
+                flat.extend(unmarked(inner))
+            }
+            other => flat.push(other.clone()),
+        }
+    }
+    // Neighbours are one text again, so that what was apart is escaped as it stands.
+    let mut joined: Vec<Inline> = Vec::new();
+    for inline in flat {
+        match (joined.last_mut(), inline) {
+            (Some(Inline::Text(before)), Inline::Text(text)) => before.push_str(&text),
+            (_, inline) => joined.push(inline),
+        }
+    }
+    joined
 }
 
 fn push(out: &mut String, all: &[Inline], after: Option<char>, around: Around) {
@@ -190,7 +248,7 @@ fn push_code(out: &mut String, code: &str, around: Around) {
 fn link(out: &mut String, url: &str, text: &[Inline], next: Option<&Inline>, around: Around) {
     if links::is_bare(url, text) {
         let shown = url.strip_prefix("mailto:").unwrap_or(url);
-        let glued = out.chars().next_back().is_some_and(|c| !c.is_whitespace() && c != '(');
+        let glued = out.chars().next_back().is_some_and(char::is_alphanumeric);
         if !glued && stands_bare(url, next) {
             out.push_str(url);
         } else {
@@ -207,15 +265,26 @@ fn link(out: &mut String, url: &str, text: &[Inline], next: Option<&Inline>, aro
 
 /// Whether an address needs no brackets to be read as one, and as far as it goes.
 fn stands_bare(url: &str, next: Option<&Inline>) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/:.?=%#@+,$-".contains(c);
-    let ends = url.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
+    let plain = |c: char| c.is_alphanumeric() || "/:.?=%#@+,$-&_".contains(c);
+    let within = |at: usize| {
+        let sides = url.split_at_checked(at).map(|(before, behind)| (before, behind.trim_start_matches('_')));
+        sides.is_some_and(|(before, behind)| {
+            before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric)
+        })
+    };
+    let ends = url.ends_with(|c: char| c.is_alphanumeric() || c == '/');
     let followed = match next {
+        Some(Inline::Text(text)) => text
+            .trim_start_matches(['.', ',', ':', '!', '?', ')'])
+            .chars()
+            .next()
+            .is_none_or(char::is_whitespace),
         None | Some(Inline::Break) => true,
-        Some(Inline::Text(text)) => text.starts_with(char::is_whitespace),
         Some(_) => false,
     };
     let web = url.starts_with("https://") || url.starts_with("http://");
-    web && ends && followed && url.chars().all(plain)
+    let underscores = url.match_indices('_').all(|(at, _)| within(at));
+    web && ends && followed && url.chars().all(plain) && underscores
 }
 
 fn address(url: &str, around: Around) -> String {

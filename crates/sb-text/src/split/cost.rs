@@ -47,6 +47,7 @@ impl Charges {
                 '>' => 36,
                 '*' | '_' | '(' => 16,
                 '[' | '#' => 16,
+                '@' => 36,
                 '&' | '<' | '"' | '\'' | '=' => 8,
                 '/' => 8,
                 _ => plain,
@@ -76,6 +77,11 @@ impl Charges {
             Dialect::Slack | Dialect::Marks => 8 + indent,
             Dialect::Html => 26,
         }
+    }
+
+    /// For a character of an address that costs so much as text: a tag names it and shows it.
+    pub fn of_address(self, charge: usize) -> usize {
+        if self.dialect == Dialect::Html { 2 * charge } else { charge }
     }
 
     /// For a line indented so far that it may be code.

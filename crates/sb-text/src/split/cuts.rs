@@ -152,7 +152,7 @@ fn is_ideograph(c: char) -> bool {
 /// The last boundary between characters, where there is none between words.
 fn within_word(window: &Window<'_>, most: usize, over: usize, marks: &Marks) -> Option<usize> {
     let body = window.body(over);
-    // Within a run of marks only if there is nothing else.
+    // Within a run of marks, or behind a backslash, only if there is nothing else.
     let (mut found, mut in_run) = (None, None);
     let mut seen = false;
     let mut before = ' ';
@@ -162,8 +162,8 @@ fn within_word(window: &Window<'_>, most: usize, over: usize, marks: &Marks) -> 
             break;
         }
         let first = grapheme.chars().next().unwrap_or(' ');
-        let run = first == before && matches!(first, '`' | '~' | '*' | '_');
-        if seen && before != '\\' && !marks.forbids(at) {
+        let run = before == '\\' || (first == before && matches!(first, '`' | '~' | '*' | '_'));
+        if seen && !marks.forbids(at) {
             if run {
                 in_run = Some(at);
             } else {

@@ -52,7 +52,8 @@ pub struct Part {
 /// Cuts `markdown` into parts that fit, each rendered by itself.
 ///
 /// No part shows nothing: a text that shows nothing has no parts. A part exceeds the limit only if it is a single
-/// character. All parts but the last stay as they are when the text grows.
+/// character, or tags and fences alone take as much. All parts but the last stay as they are when the text grows;
+/// the last may show nothing for a while, and be none, where half a mark becomes a whole one.
 pub fn split(markdown: &str, fit: &Fit) -> Vec<Part> {
     split_first(markdown, fit, fit)
 }

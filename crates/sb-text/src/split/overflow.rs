@@ -16,26 +16,23 @@ const MEASURES: usize = 12;
 /// The end of the first character that makes the part too long; `None` if the whole rest fits.
 pub(super) fn find(window: &Window<'_>, fit: &Fit) -> Option<usize> {
     let end = window.source.len();
-    // Most rests are short: the bound says at once that they fit.
     let mut reading = Reading::new(window, fit);
     for (at, c) in window.body(end).char_indices() {
         let at = window.start + at;
         reading.take(at, c);
-        if reading.sum > fit.limit {
-            reading.settle(window, fit);
-            if reading.sum > fit.limit {
-                return Some(at + c.len_utf8());
-            }
+        if reading.sum > fit.limit && reading.overflows(window, fit) {
+            return Some(at + c.len_utf8());
         }
     }
-    let exact = length(&Doc::parse(&window.assemble(end).text), fit.dialect, fit.unit);
-    (exact > fit.limit).then_some(end)
+    (!fit.fits(&window.finished(end))).then_some(end)
 }
 
 struct Reading {
     charges: Charges,
     /// The bound for what was read, without white space at its end.
     sum: usize,
+    /// Whether the last character was a carriage return, which ends a line as well as with a line feed.
+    returned: bool,
     /// White space that counts once something follows.
     blank: usize,
     /// Only marks and spaces so far in this line; and how many.
@@ -46,8 +43,9 @@ struct Reading {
     code: bool,
     /// The line so far is a run of this many fence marks.
     marks: Option<(char, usize)>,
-    line: usize,
     line_sum: usize,
+    /// How much of `://` the word ends with; three once it holds an address.
+    scheme: usize,
     table: Option<Columns>,
     bars: bool,
     /// The last character that is no white space: its end, and the bound there.
@@ -58,14 +56,6 @@ struct Reading {
     paragraph: (usize, usize),
     settled: usize,
     measures: usize,
-}
-
-/// Where the bound may be made exact.
-#[derive(Clone, Copy, PartialEq)]
-enum Chosen {
-    Word,
-    Paragraph,
-    Last,
 }
 
 /// The table that is being read.
@@ -80,14 +70,15 @@ impl Reading {
         let mut reading = Reading {
             charges,
             sum: charges.of_text(),
+            returned: false,
             blank: 0,
             first: true,
             prefix: 0,
             indent: 0,
             code: false,
             marks: None,
-            line: window.start,
             line_sum: 0,
+            scheme: 0,
             table: None,
             bars: false,
             last: (window.start, 0),
@@ -109,11 +100,14 @@ impl Reading {
     }
 
     fn take(&mut self, at: usize, c: char) {
-        if c == '\n' {
-            return self.end_line(at);
+        let ended = std::mem::replace(&mut self.returned, c == '\r');
+        match c {
+            '\n' if ended => return,
+            '\n' | '\r' => return self.end_line(),
+            _ => {}
         }
         if c.is_whitespace() {
-            self.word = self.last;
+            self.end_word();
             self.blank += self.charges.of(c, self.first);
             self.prefix += if self.first { if c == '\t' { 4 } else { 1 } } else { 0 };
             if self.code {
@@ -124,6 +118,14 @@ impl Reading {
         self.flush();
         let mark = matches!(c, '>' | '-' | '+' | '*' | '.' | ')' | '_') || c.is_ascii_digit();
         let mut charge = self.charges.of(c, self.first);
+        self.scheme = match (self.scheme, c) {
+            (1, '/') | (2, '/') => self.scheme + 1,
+            (3, _) => 3,
+            _ => usize::from(c == ':'),
+        };
+        if self.scheme == 3 {
+            charge = self.charges.of_address(charge);
+        }
         if self.charges.aligns() {
             self.bars |= c == '|';
             if let Some(table) = &self.table {
@@ -138,7 +140,7 @@ impl Reading {
             self.fence(c);
             if mark {
                 self.prefix += 1;
-            } else if !matches!(c, '`' | '~') {
+            } else if !matches!(c, '`' | '~' | '|' | ':' | '=' | '#') {
                 self.first = false;
             }
             self.indent = self.indent.max(self.prefix.min(40));
@@ -146,6 +148,14 @@ impl Reading {
         self.sum += charge;
         self.line_sum += charge;
         self.last = (at + c.len_utf8(), self.sum);
+    }
+
+    /// A word that may yet turn out to be a mark is none to measure at.
+    fn end_word(&mut self) {
+        if !self.first {
+            self.word = self.last;
+        }
+        self.scheme = 0;
     }
 
     /// Looks for a line that opens or closes code.
@@ -160,12 +170,12 @@ impl Reading {
         }
     }
 
-    fn end_line(&mut self, at: usize) {
+    fn end_line(&mut self) {
         if matches!(self.marks, Some((_, 3..))) {
             self.code = !self.code;
         }
         let empty = self.first && self.prefix == 0 && self.marks.is_none();
-        self.word = self.last;
+        self.end_word();
         if empty && !self.code {
             self.paragraph = self.last;
             self.table = None;
@@ -183,7 +193,6 @@ impl Reading {
         self.prefix = 0;
         self.marks = None;
         self.bars = false;
-        self.line = at + 1;
         self.line_sum = 0;
     }
 
@@ -207,29 +216,30 @@ impl Reading {
         self.blank = 0;
     }
 
-    /// Makes the bound exact at the last places where that is safe.
-    fn settle(&mut self, window: &Window<'_>, fit: &Fit) {
-        for chosen in [Chosen::Word, Chosen::Paragraph, Chosen::Last] {
-            let (place, sum) = match chosen {
-                Chosen::Word => self.word,
-                Chosen::Paragraph => self.paragraph,
-                Chosen::Last => self.last,
-            };
+    /// Whether the part is too long, once the bound is made exact at the last place where that is safe.
+    fn overflows(&mut self, window: &Window<'_>, fit: &Fit) -> bool {
+        for in_word in [true, false] {
+            let (place, sum) = if in_word { self.word } else { self.paragraph };
             if place <= self.settled || self.measures == 0 || self.sum <= fit.limit {
                 continue;
             }
             self.measures -= 1;
             let doc = Doc::parse(&window.assemble(place).text);
-            if chosen != Chosen::Paragraph && !is_settled(&doc.blocks) {
+            if in_word && !is_settled(&doc.blocks) {
                 continue;
             }
             self.settled = place;
-            let less = sum.saturating_sub(length(&doc, fit.dialect, fit.unit));
-            self.sum -= less;
-            self.last.1 = self.last.1.saturating_sub(less);
-            self.word.1 = self.word.1.saturating_sub(less);
-            self.paragraph.1 = self.paragraph.1.saturating_sub(less);
+            let exact = length(&doc, fit.dialect, fit.unit);
+            for bound in [&mut self.sum, &mut self.last.1, &mut self.word.1, &mut self.paragraph.1] {
+                *bound = (*bound + exact).saturating_sub(sum);
+            }
         }
+        if self.sum <= fit.limit || self.measures == 0 {
+            return self.sum > fit.limit;
+        }
+        self.measures -= 1;
+        let read = window.assemble(self.last.0).text;
+        !fit.fits(&read)
     }
 }
 

@@ -157,7 +157,8 @@ impl<'a> Window<'a> {
                 text.push_str(&fence.quote);
                 text.push_str(&fence.marks);
             }
-            None => text.truncate(text.trim_end().len()),
+            // Only what Markdown does not see: without it the text reads the same.
+            None => text.truncate(text.trim_end_matches([' ', '\t', '\n', '\r']).len()),
         }
         text
     }
@@ -235,7 +236,7 @@ fn open_at_end(text: &str) -> Open {
 /// The fence that begins at `start` and does not end, and how far it is indented.
 fn unclosed(text: &str, start: usize) -> Option<(Fence, usize)> {
     let rest = text.get(start..)?;
-    let line_start = text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+    let line_start = text.get(..start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let mut lines = rest.lines();
     let first = lines.next()?;
     let mark = first.chars().next().filter(|c| matches!(c, '`' | '~'))?;

@@ -135,7 +135,7 @@ fn an_address_stands_bare_as_it_was_written() {
     assert_eq!(shown(text, Dialect::Plain), text);
     assert_eq!(
         shown(text, Dialect::CommonMark),
-        "See <https://a.example/b_c?d=1&e=2> or <https://a.example/f_(g)>."
+        "See https://a.example/b_c?d=1&e=2 or <https://a.example/f_(g)>."
     );
     assert_eq!(shown("See https://a.example/b now", Dialect::CommonMark), "See https://a.example/b now");
 }

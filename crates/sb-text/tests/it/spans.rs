@@ -36,7 +36,7 @@ fn check_spans(markdown: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
     fn spans_nest_within_the_text_on_whole_characters(text in anything()) {
