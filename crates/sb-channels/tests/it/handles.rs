@@ -146,10 +146,10 @@ fn a_reply_of_more_parts_than_its_handle_has_uses_goes_on_with_the_next_one() {
         life.until("two parts", |seen| seen.ours().count() == 2).await;
         life.pass(30_000).await;
         assert_eq!(life.seen().ours().count(), 2, "no third use");
-        life.say("/status");
+        life.say("/whoami");
         life.until("all parts", |seen| seen.count("word1400") == 1).await;
         let counted = |t: &&str| t.matches("word").count();
         let words: usize = life.seen().texts().iter().map(counted).sum();
-        assert_eq!(words, 1400);
+        assert_eq!(words, 1400, "{:#?}", life.seen().texts());
     });
 }
