@@ -285,3 +285,23 @@ fn partial_shows_the_text_and_no_tool() {
         life.until_said("Done.").await;
     });
 }
+
+#[test]
+fn a_chat_that_lets_us_in_again_gets_what_was_kept_for_it_also_after_a_restart() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say("!wait 5\n!say Kept for later.");
+        life.pass(1_000).await;
+        platform.block(&life.chat);
+        life.pass(60_000).await;
+        assert_eq!(said(&platform, &life.chat), Vec::<String>::new());
+    });
+    messenger.live(async |life| {
+        life.pass(60_000).await;
+        let asked = platform.calls("sendMessage");
+        life.pass(600_000).await;
+        assert_eq!(platform.calls("sendMessage"), asked, "a closed chat is left alone");
+        platform.unblock(&life.chat);
+        until(life, "what was kept", || said(&platform, &life.chat) == ["Kept for later."]).await;
+    });
+}

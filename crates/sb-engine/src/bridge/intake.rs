@@ -34,7 +34,7 @@ enum After {
     /// The presser's platform stops waiting.
     Heard(Chat, String),
     /// A chat speaks again.
-    Back(Chat),
+    Back(String),
     /// A stranger wants in.
     Pair(Box<Incoming>),
     Edited(String, Option<String>),
@@ -83,12 +83,12 @@ pub(super) async fn take(
             }
             Event::Gone { chat, why } => {
                 engine.store().chat_gone(slug, &chat, Some(&why)).await.map_err(of_store)?;
+                bridge.forget_chat(&chat);
                 bridge.log.say(engine.inner().clock.now(), &format!("the chat {chat} is gone: {why}"));
             }
             Event::Back { chat } => {
                 engine.store().chat_gone(slug, &chat, None).await.map_err(of_store)?;
-                after.push(After::Back(Chat::direct(&chat)));
-                after.push(After::Back(Chat::group(&chat)));
+                after.push(After::Back(chat));
             }
             Event::Unknown { what, raw } => {
                 metrics::counter!("switchboard_updates_unknown_total").increment(1);
@@ -147,7 +147,11 @@ fn follow_up(
 async fn finish(engine: &Engine, bridge: &Arc<Bridge>, after: After) -> Result<(), Fault> {
     match after {
         After::Heard(chat, handle) => bridge.tell(engine, &chat, LaneMail::Heard(handle)),
-        After::Back(chat) => bridge.posted(engine, &chat),
+        After::Back(chat) => {
+            let places = engine.store().places_to_send(&bridge.config.slug).await.map_err(of_store)?;
+            let of_chat = places.into_iter().filter(|(place, _)| place.id == chat);
+            of_chat.for_each(|(place, _)| bridge.posted(engine, &place));
+        }
         After::Pair(incoming) => pair(engine, bridge, &incoming).await?,
         After::Edited(key, text) => {
             let now = engine.inner().clock.now();

@@ -104,6 +104,11 @@ impl Bridge {
         self.lanes.tell(engine, self, chat, mail);
     }
 
+    /// What is known of a chat is read anew at its next message: it may be gone, or back.
+    fn forget_chat(&self, chat: &str) {
+        locked(&self.known_as).remove(chat);
+    }
+
     /// Something is in the outbox for this chat.
     pub fn posted(self: &Arc<Self>, engine: &Engine, chat: &Chat) {
         self.tell(engine, chat, LaneMail::Posted);

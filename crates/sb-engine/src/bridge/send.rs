@@ -122,9 +122,9 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 note(lane, notes).await?;
                 let slug = &lane.bridge.config.slug;
                 lane.engine.store().chat_gone(slug, &lane.chat.id, Some(&why)).await.map_err(of_store)?;
-                lane.bridge
-                    .log
-                    .say(now, &format!("nothing reaches the chat {} any more: {why}", lane.chat.id));
+                lane.bridge.forget_chat(&lane.chat.id);
+                let said = format!("nothing reaches the chat {} any more: {why}", lane.chat.id);
+                lane.bridge.log.say(now, &said);
                 return Ok(Went::Nowhere);
             }
             Piecewise::Moved(to) => {
@@ -398,6 +398,9 @@ fn judge_account(lane: &Lane, why: &Fault, now: Timestamp) {
     let mut breaker = lane.bridge.breaker();
     if !sending::is_of_account(why) {
         return breaker.worked();
+    }
+    if why.kind == FaultKind::Auth {
+        lane.bridge.log.say(now, &format!("our credentials are not taken: {why}"));
     }
     if breaker.failed(now) {
         let until = breaker.open_until();

@@ -38,6 +38,8 @@ pub(crate) struct Supervised {
     closing: CancellationToken,
     task: tokio::task::JoinHandle<()>,
     log: Arc<Log>,
+    /// It was started by itself, whether it is enabled or not.
+    alone: bool,
 }
 
 impl Engine {
@@ -49,7 +51,7 @@ impl Engine {
         }
         let enabled: Vec<_> = self.store().channels().await?.into_iter().filter(|c| c.enabled).collect();
         for config in &enabled {
-            self.supervise(config.slug.clone());
+            self.supervise(config.slug.clone(), false);
         }
         Ok(enabled.len())
     }
@@ -68,7 +70,7 @@ impl Engine {
         let task = tokio::spawn(async move {
             go(&engine, &bridge).await;
         });
-        let supervised = Supervised { closing, task, log: kept };
+        let supervised = Supervised { closing, task, log: kept, alone: true };
         locked(&self.inner().bridges.supervised).insert(slug.clone(), supervised);
         Ok(log.status())
     }
@@ -76,11 +78,13 @@ impl Engine {
     /// A channel was added, changed, enabled, disabled or removed: it alone is started anew, or ended.
     pub async fn restart_channel(&self, slug: &Slug) -> crate::Result<()> {
         let running = locked(&self.inner().bridges.supervised).remove(slug);
+        let alone = running.as_ref().is_some_and(|r| r.alone);
         if let Some(running) = running {
             end(running).await;
         }
-        if self.store().channel(slug).await?.is_some_and(|c| c.enabled) && self.inner().serves_channels() {
-            self.supervise(slug.clone());
+        let stored = self.store().channel(slug).await?;
+        if stored.is_some_and(|c| alone || (c.enabled && self.inner().serves_channels())) {
+            self.supervise(slug.clone(), alone);
         }
         Ok(())
     }
@@ -103,11 +107,11 @@ impl Engine {
         }
     }
 
-    fn supervise(&self, slug: Slug) {
+    fn supervise(&self, slug: Slug, alone: bool) {
         let (closing, log) = (CancellationToken::new(), Arc::new(Log::new(slug.clone())));
         let (engine, token, kept, name) = (self.clone(), closing.clone(), Arc::clone(&log), slug.clone());
         let task = tokio::spawn(async move { keep_up(engine, name, kept, token).await });
-        locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, log });
+        locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, log, alone });
     }
 }
 
