@@ -7,7 +7,9 @@
 mod book;
 mod client;
 mod judge;
+pub mod messenger;
 mod server;
+pub mod telegram;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,7 +50,7 @@ impl Dice for Seeded {
 pub async fn run(plan: Plan) -> Result<Report> {
     let home = tempfile::tempdir()?;
     let dice = Arc::new(Seeded(std::sync::Mutex::new(plan.seed | 1)));
-    let mut server = server::Server::prepare(&plan.binary, home.path()).await?;
+    let mut server = server::Server::prepare(&plan.binary, home.path(), "serve").await?;
     server.start().await?;
     let book = Arc::new(book::Book::default());
     let clients: Vec<_> = (0..plan.conversations * 2)

@@ -18,6 +18,8 @@ const TOKEN: &str = "soak-token-0123456789";
 pub(super) struct Server {
     binary: PathBuf,
     home: PathBuf,
+    /// The command that starts it.
+    verb: &'static str,
     reach: Reach,
     address: String,
     child: Option<Child>,
@@ -25,7 +27,7 @@ pub(super) struct Server {
 
 impl Server {
     /// A home with the profile the soak talks to.
-    pub async fn prepare(binary: &Path, home: &Path) -> Result<Self> {
+    pub async fn prepare(binary: &Path, home: &Path, verb: &'static str) -> Result<Self> {
         let address = {
             let free = std::net::TcpListener::bind("127.0.0.1:0")?;
             free.local_addr()?.to_string()
@@ -33,7 +35,8 @@ impl Server {
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
         let reach = Reach { http, base: format!("http://{address}"), token: TOKEN.to_owned() };
-        let server = Self { binary: binary.to_owned(), home: home.to_owned(), reach, address, child: None };
+        let server =
+            Self { binary: binary.to_owned(), home: home.to_owned(), verb, reach, address, child: None };
         let workspace = server.workspace();
         let workspace = workspace.to_str().context("a home that is text")?;
         server
@@ -63,7 +66,7 @@ impl Server {
     pub async fn start(&mut self) -> Result<()> {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.home.join("soak.log"))?;
         let child = self
-            .program(&["serve", "--listen", &self.address])
+            .program(&[self.verb, "--listen", &self.address])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
