@@ -62,47 +62,34 @@ fn joined(inlines: Vec<Inline>, in_link: bool) -> Vec<Inline> {
 /// White space and breaks at a mark's edges stand outside of it, where Markdown can write them.
 fn push_mark(done: &mut Vec<Inline>, mut inner: Vec<Inline>, mark: fn(Vec<Inline>) -> Inline) {
     let mut after = Vec::new();
-    while let Some(last) = inner.pop() {
-        match last {
-            Inline::Break => after.push(Inline::Break),
-            Inline::Text(mut text) => {
-                let space = text.split_off(text.trim_end().len());
-                after.push(Inline::Text(space));
-                if !text.is_empty() {
-                    inner.push(Inline::Text(text));
-                    break;
-                }
-            }
-            other => {
-                inner.push(other);
+    while let Some(Inline::Break | Inline::Text(_)) = inner.last() {
+        if let Some(Inline::Text(text)) = inner.last_mut() {
+            let space = text.split_off(text.trim_end().len());
+            after.extend(Some(Inline::Text(space)).filter(is_seen));
+            if !text.is_empty() {
                 break;
             }
+            inner.pop();
+        } else {
+            after.extend(inner.pop());
         }
     }
-    let mut rest = inner.into_iter().peekable();
-    while let Some(Inline::Break | Inline::Text(_)) = rest.peek() {
-        match rest.next() {
-            Some(Inline::Text(text)) => {
-                let word = text.trim_start();
-                let space = text.get(..text.len() - word.len()).unwrap_or_default();
-                done.push(Inline::Text(space.to_owned()));
-                if !word.is_empty() {
-                    let all = std::iter::once(Inline::Text(word.to_owned())).chain(rest).collect();
-                    done.retain(is_seen);
-                    done.push(mark(all));
-                    done.extend(after.into_iter().rev().filter(is_seen));
-                    return;
-                }
-            }
-            other => done.extend(other),
-        }
+    let edge = |inline: &Inline| match inline {
+        Inline::Break => true,
+        Inline::Text(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    let blank = inner.iter().take_while(|inline| edge(inline)).count();
+    done.extend(inner.drain(..blank).filter(is_seen));
+    if let Some(Inline::Text(text)) = inner.first_mut() {
+        let word = text.split_off(text.len() - text.trim_start().len());
+        let space = std::mem::replace(text, word);
+        done.extend(Some(Inline::Text(space)).filter(is_seen));
     }
-    let all: Vec<Inline> = rest.collect();
-    done.retain(is_seen);
-    if !all.is_empty() {
-        done.push(mark(all));
+    if !inner.is_empty() {
+        done.push(mark(inner));
     }
-    done.extend(after.into_iter().rev().filter(is_seen));
+    done.extend(after.into_iter().rev());
 }
 
 fn is_seen(inline: &Inline) -> bool {

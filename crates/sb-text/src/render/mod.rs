@@ -4,7 +4,6 @@
 //! words) is written out. Literal characters never become markup where the dialect can escape them.
 
 mod commonmark;
-mod escape;
 mod flow;
 mod html;
 mod places;

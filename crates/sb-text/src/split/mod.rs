@@ -8,6 +8,7 @@
 
 mod cost;
 mod cuts;
+mod marks;
 mod overflow;
 mod window;
 

@@ -1,64 +1,17 @@
-//! Reads Markdown into a [`Doc`], from a parser's events.
+//! Builds the tree from a parser's events, in one pass.
 //!
-//! Raw HTML becomes text. Reference definitions stay text too: where a text is cut, or still grows, the
-//! definition may stand in another message than the link. A line of dashes under a paragraph is a rule,
-//! which is what models mean by it. Containers nested too deep give their content to the one around them.
+//! It keeps two stacks, of containers and of marks; what is nested too deep, or stands in itself, gives its
+//! content to what is around it.
 
 use std::ops::Range;
 
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
+use super::{align, language};
 use crate::doc::{Align, Block, Cell, Doc, Inline, Item};
 use crate::{links, tidy};
 
 const DEEPEST: usize = 24;
-const LONGEST_LANGUAGE: usize = 32;
-
-impl Doc {
-    /// Reads `markdown`, whatever it is; in about linear time.
-    pub fn parse(markdown: &str) -> Doc {
-        let source = without_definitions(markdown);
-        let mut tree = Tree::new(&source);
-        for (event, range) in Parser::new_ext(&source, options()).into_offset_iter() {
-            tree.take(event, range);
-        }
-        tree.finish()
-    }
-}
-
-/// The extensions read: those that models write and people know.
-pub(crate) fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
-}
-
-/// The text with each reference definition made literal.
-fn without_definitions(markdown: &str) -> std::borrow::Cow<'_, str> {
-    let mut source = std::borrow::Cow::Borrowed(markdown);
-    // Making one literal may let another begin; a few rounds end that but for texts made to annoy.
-    for _ in 0..4 {
-        if !source.contains("]:") {
-            break;
-        }
-        let parser = Parser::new_ext(&source, options());
-        let mut starts: Vec<usize> =
-            parser.reference_definitions().iter().map(|(_, defined)| defined.span.start).collect();
-        if starts.is_empty() {
-            break;
-        }
-        starts.sort_unstable();
-        let mut literal = String::with_capacity(source.len() + starts.len());
-        let mut at = 0;
-        for start in starts {
-            literal.push_str(source.get(at..start).unwrap_or_default());
-            literal.push('\\');
-            at = start;
-        }
-        literal.push_str(source.get(at..).unwrap_or_default());
-        drop(parser);
-        source = std::borrow::Cow::Owned(literal);
-    }
-    source
-}
 
 /// A container that is open.
 struct Open {
@@ -97,7 +50,7 @@ enum Begun {
     Tildes,
 }
 
-struct Tree<'a> {
+pub(super) struct Tree<'a> {
     source: &'a str,
     open: Vec<Open>,
     /// For each container begun, whether it is among `open`.
@@ -110,7 +63,7 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn new(source: &'a str) -> Tree<'a> {
+    pub fn new(source: &'a str) -> Tree<'a> {
         let mut tree = Tree {
             source,
             open: Vec::new(),
@@ -125,7 +78,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    fn take(&mut self, event: Event<'_>, range: Range<usize>) {
+    pub fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag, range),
@@ -364,25 +317,11 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn finish(mut self) -> Doc {
+    pub fn finish(mut self) -> Doc {
         self.flush();
         while self.open.len() > 1 {
             self.close();
         }
         Doc { blocks: self.open.pop().map(|root| root.blocks).unwrap_or_default() }
-    }
-}
-
-fn language(info: &str) -> String {
-    let word = info.split_whitespace().next().unwrap_or_default().trim_matches(['{', '}', '.']);
-    word.chars().filter(|c| !matches!(c, '`' | '~')).take(LONGEST_LANGUAGE).collect()
-}
-
-fn align(alignment: Alignment) -> Align {
-    match alignment {
-        Alignment::None => Align::Unset,
-        Alignment::Left => Align::Left,
-        Alignment::Center => Align::Center,
-        Alignment::Right => Align::Right,
     }
 }
