@@ -172,7 +172,9 @@ impl Life {
                 begun.elapsed() < PATIENCE,
                 "never seen: {what}. What is seen: {seen:#?}\nthe channel: {status:#?}"
             );
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            // What is not seen soon is looked for less often: looking is what takes real time.
+            let late = begun.elapsed() > Duration::from_secs(20);
+            tokio::time::sleep(Duration::from_millis(if late { 1_000 } else { 50 })).await;
         }
     }
 

@@ -170,11 +170,8 @@ impl Engine {
         if !self.store().retry_post(number, self.inner().clock.now()).await? {
             return Ok(false);
         }
-        let posts = self.store().outbox(None, true, usize::MAX).await?;
-        if let Some(post) = posts.into_iter().find(|p| p.number == number)
-            && let Some(bridge) = self.inner().bridges.get(&post.post.to.channel)
-        {
-            bridge.posted(self, &post.post.to.chat);
+        for bridge in self.inner().bridges.all() {
+            bridge.sweep(self).await;
         }
         Ok(true)
     }

@@ -65,6 +65,7 @@ pub(crate) struct Bridge {
 pub(crate) struct Bridges {
     running: RwLock<HashMap<Slug, Arc<Bridge>>>,
     pub(crate) supervised: Mutex<HashMap<Slug, supervise::Supervised>>,
+    logs: Mutex<HashMap<Slug, Arc<Log>>>,
     /// Conversations of which something is held until there is room.
     held: Mutex<HashSet<ConversationId>>,
 }
@@ -80,8 +81,23 @@ impl Bridges {
         self.running.write().unwrap_or_else(PoisonError::into_inner).insert(slug, bridge);
     }
 
-    fn remove(&self, slug: &Slug) {
-        self.running.write().unwrap_or_else(PoisonError::into_inner).remove(slug);
+    /// It runs no more; one that has taken its place stays.
+    fn remove(&self, bridge: &Arc<Bridge>) {
+        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+        let slug = &bridge.config.slug;
+        if running.get(slug).is_some_and(|known| Arc::ptr_eq(known, bridge)) {
+            running.remove(slug);
+        }
+    }
+
+    fn all(&self) -> Vec<Arc<Bridge>> {
+        self.running.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// A channel's log; it outlives the channel's restarts.
+    fn log(&self, slug: &Slug) -> Arc<Log> {
+        let mut logs = locked(&self.logs);
+        Arc::clone(logs.entry(slug.clone()).or_insert_with(|| Arc::new(Log::new(slug.clone()))))
     }
 
     pub fn holds(&self, conversation: ConversationId) {
@@ -102,6 +118,13 @@ impl Bridge {
     /// Tells the lane of a chat; it is begun if it is not there. Nothing is told once the bridge is closing.
     pub fn tell(self: &Arc<Self>, engine: &Engine, chat: &Chat, mail: LaneMail) {
         self.lanes.tell(engine, self, chat, mail);
+    }
+
+    /// Wakes the lanes of all chats that something is unsent to.
+    async fn sweep(self: &Arc<Self>, engine: &Engine) {
+        if let Ok(places) = engine.store().places_to_send(&self.config.slug).await {
+            places.into_iter().for_each(|(chat, _)| self.posted(engine, &chat));
+        }
     }
 
     /// What is known of a chat is read anew at its next message: it may be gone, or back.

@@ -18,7 +18,6 @@ use tokio_util::task::TaskTracker;
 
 use super::config::{check_config, settings};
 use super::feed::{self, of_store};
-use super::lane::LaneMail;
 use super::places::Lanes;
 use super::status::{BridgeState, Log};
 use super::{Bridge, BridgeStatus, locked};
@@ -37,7 +36,6 @@ const SWEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Supervised {
     closing: CancellationToken,
     task: tokio::task::JoinHandle<()>,
-    log: Arc<Log>,
     /// It was started by itself, whether it is enabled or not.
     alone: bool,
 }
@@ -64,13 +62,13 @@ impl Engine {
         for conversation in self.store().held().await.map_err(of_store)? {
             self.inner().bridges.holds(conversation);
         }
-        let log = Arc::new(Log::new(slug.clone()));
+        let log = self.inner().bridges.log(slug);
         let bridge = start(self, slug, Arc::clone(&log), CancellationToken::new()).await?;
-        let (engine, closing, kept) = (self.clone(), bridge.closing.clone(), Arc::clone(&log));
+        let (engine, closing) = (self.clone(), bridge.closing.clone());
         let task = tokio::spawn(async move {
             go(&engine, &bridge).await;
         });
-        let supervised = Supervised { closing, task, log: kept, alone: true };
+        let supervised = Supervised { closing, task, alone: true };
         locked(&self.inner().bridges.supervised).insert(slug.clone(), supervised);
         Ok(log.status())
     }
@@ -91,8 +89,7 @@ impl Engine {
 
     /// How a channel is. One that was never started here is off.
     pub fn channel_status(&self, slug: &Slug) -> BridgeStatus {
-        let log = locked(&self.inner().bridges.supervised).get(slug).map(|s| Arc::clone(&s.log));
-        log.map(|l| l.status()).unwrap_or_default()
+        self.inner().bridges.log(slug).status()
     }
 
     /// Ends all channels; what is being sent is finished, within a few seconds.
@@ -108,10 +105,10 @@ impl Engine {
     }
 
     fn supervise(&self, slug: Slug, alone: bool) {
-        let (closing, log) = (CancellationToken::new(), Arc::new(Log::new(slug.clone())));
-        let (engine, token, kept, name) = (self.clone(), closing.clone(), Arc::clone(&log), slug.clone());
-        let task = tokio::spawn(async move { keep_up(engine, name, kept, token).await });
-        locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, log, alone });
+        let (closing, log) = (CancellationToken::new(), self.inner().bridges.log(&slug));
+        let (engine, token, name) = (self.clone(), closing.clone(), slug.clone());
+        let task = tokio::spawn(async move { keep_up(engine, name, log, token).await });
+        locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, alone });
     }
 }
 
@@ -128,7 +125,7 @@ async fn keep_up(engine: Engine, slug: Slug, log: Arc<Log>, closing: Cancellatio
     loop {
         log.change(|s| s.state = BridgeState::Starting);
         let started = tokio::select! {
-            () = closing.cancelled() => return,
+            () = closing.cancelled() => break,
             started = start(&engine, &slug, Arc::clone(&log), closing.clone()) => started,
         };
         match started {
@@ -141,10 +138,11 @@ async fn keep_up(engine: Engine, slug: Slug, log: Arc<Log>, closing: Cancellatio
             }
         }
         tokio::select! {
-            () = closing.cancelled() => return,
+            () = closing.cancelled() => break,
             () = tokio::time::sleep(wait) => wait = (wait * 2).min(LONGEST_WAIT),
         }
     }
+    log.change(|s| s.state = BridgeState::Off);
 }
 
 /// Opens a channel and checks who we are there.
@@ -220,16 +218,14 @@ async fn go(engine: &Engine, bridge: &Arc<Bridge>) {
         bridge.log.say(engine.inner().clock.now(), &format!("its menu of commands was not taken: {why}"));
     }
     loop {
-        if let Ok(places) = engine.store().places_to_send(&bridge.config.slug).await {
-            places.into_iter().for_each(|(chat, _)| bridge.tell(engine, &chat, LaneMail::Posted));
-        }
+        bridge.sweep(engine).await;
         tokio::select! {
             () = bridge.closing.cancelled() => break,
             // Lanes with something unsent look after it themselves; this finds what none does.
             () = tokio::time::sleep(SWEEP) => {}
         }
     }
-    engine.inner().bridges.remove(&bridge.config.slug);
+    engine.inner().bridges.remove(bridge);
     bridge.tasks.close();
     bridge.tasks.wait().await;
     bridge.log.change(|s| s.state = BridgeState::Off);

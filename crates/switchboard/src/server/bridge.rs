@@ -28,10 +28,6 @@ use crate::{changes, door, logs, opening, output, reach};
 
 /// How often it is seen whether the channel was ended by a command.
 const LOOK: Duration = Duration::from_millis(500);
-/// What was being sent when a command ended the channel has ended by then.
-const ENDED: Duration = Duration::from_secs(5);
-/// A start that fails later on is tried again after this.
-const AGAIN: Duration = Duration::from_secs(30);
 
 /// Runs a bridge until it is told to end.
 pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result<()> {
@@ -257,24 +253,17 @@ async fn say(
     Ok(said)
 }
 
-/// Stays with the channel, and starts it anew after a command ended it. Returns once it was removed.
+/// Stays with the channel while it is changed and started anew. Returns once it was removed.
 async fn stay(engine: &Engine, slug: &Slug) -> anyhow::Error {
     loop {
         tokio::time::sleep(LOOK).await;
         if engine.channel_status(slug).state != BridgeState::Off {
             continue;
         }
-        tokio::time::sleep(ENDED).await;
-        match engine.channel(slug).await {
-            Err(why) if why.kind == sb_engine::EngineErrorKind::NotFound => {
-                return anyhow!("The channel {slug} was removed, so its bridge ends.");
-            }
-            Err(why) => tracing::warn!(error = %why, "the channel cannot be read"),
-            Ok(_) => {}
-        }
-        if let Err(why) = engine.start_channel(slug).await {
-            tracing::warn!(channel = %slug, error = %why, "the channel did not start with what was changed");
-            tokio::time::sleep(AGAIN).await;
+        if let Err(why) = engine.channel(slug).await
+            && why.kind == sb_engine::EngineErrorKind::NotFound
+        {
+            return anyhow!("The channel {slug} was removed, so its bridge ends.");
         }
     }
 }
