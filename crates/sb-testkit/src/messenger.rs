@@ -15,7 +15,7 @@ use sb_harness::net::{FixedDice, RuntimeClock};
 use sb_store::{Durability, Store};
 use tempfile::TempDir;
 
-pub use sb_engine::Replayed;
+pub use sb_engine::{BridgeState, Replayed};
 
 use crate::app::{ScriptedAgents, profile_in};
 

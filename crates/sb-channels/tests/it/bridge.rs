@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// A messenger on Telegram, and the platform itself.
-fn telegram(change: impl FnOnce(&mut ChannelOptions)) -> (Messenger, TelegramStandIn) {
+pub fn telegram(change: impl FnOnce(&mut ChannelOptions)) -> (Messenger, TelegramStandIn) {
     let subject = Subject {
         kind: Arc::new(KIND),
         standin: |clock| {
@@ -28,11 +28,11 @@ fn telegram(change: impl FnOnce(&mut ChannelOptions)) -> (Messenger, TelegramSta
     (messenger, platform)
 }
 
-fn said(platform: &TelegramStandIn, chat: &Chat) -> Vec<String> {
+pub fn said(platform: &TelegramStandIn, chat: &Chat) -> Vec<String> {
     platform.seen_of_us(chat).into_iter().map(|m| m.text).collect()
 }
 
-async fn until(life: &Life, what: &str, check: impl Fn() -> bool) {
+pub async fn until(life: &Life, what: &str, check: impl Fn() -> bool) {
     for _ in 0..12_000 {
         if check() {
             return;
@@ -237,13 +237,12 @@ fn an_edit_of_a_message_that_waits_changes_it_and_a_later_one_starts_nothing() {
     });
 }
 
-/// Holds: F-26.
+/// Holds: F-26, M-telegram-03.
 #[test]
 fn a_failed_turn_says_so_in_the_chat_and_marks_its_message() {
     let (mut messenger, platform) = telegram(|_| ());
     messenger.live(async |life| {
-        let key = life.say("!fail overloaded");
-        life.until_said("⚠️").await;
+        let key = life.say("!wait 5\n!fail overloaded");
         let mark = || {
             platform
                 .seen(&life.chat)
@@ -252,6 +251,8 @@ fn a_failed_turn_says_so_in_the_chat_and_marks_its_message() {
                 .unwrap()
                 .mark
         };
+        until(life, "that it was taken", || mark().as_deref() == Some("👀")).await;
+        life.until_said("⚠️").await;
         until(life, "the mark", || mark().as_deref() == Some("😢")).await;
     });
 }

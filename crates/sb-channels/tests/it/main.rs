@@ -3,5 +3,6 @@
 mod bridge;
 mod conformance;
 mod handles;
+mod options;
 mod simulation;
 mod telegram;

@@ -415,6 +415,7 @@ fn asking<'a>(chat: &'a Chat, person: &'a Person) -> gate::Asking<'a> {
     gate::Asking { chat, person, us: "1", addressed: true, of_album: false, is_command: false, guest: false }
 }
 
+/// Holds: T-30.
 #[test]
 fn the_gate_lets_nobody_in_by_itself() {
     use gate::{Admission, Ignored, judge};

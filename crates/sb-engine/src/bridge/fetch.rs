@@ -11,7 +11,7 @@ use crate::Engine;
 /// Largest file that is taken, in bytes.
 const LARGEST: u64 = 25_000_000;
 /// Bytes of a file's beginning that say what it is.
-const BEGINNING: usize = 8 * 1024;
+const BEGINNING: usize = media::LOOKED_AT;
 const PIECE: usize = 64 * 1024;
 /// A file that takes longer is given up.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -85,7 +85,10 @@ async fn fetch(
     poured.map_err(|why| why.detail)?;
     let (blob, beginning) = kept?;
     let (digest, size) = blob.finish().await.map_err(|e| e.to_string())?;
-    let declared = Some(file.media_type.as_str()).filter(|t| !t.is_empty());
+    // A picture is one by its bytes: what is only said to be one is not shown to a model.
+    let is_picture = |kind: &str| kind.starts_with("image/") && kind != "image/svg+xml";
+    let shown = media::by_bytes(&beginning).is_some();
+    let declared = Some(file.media_type.as_str()).filter(|t| !t.is_empty() && (shown || !is_picture(t)));
     let media_type = media::media_type(&beginning, &file.name, declared);
     Ok(Attachment { name: name(file, number, &media_type), media_type, size, digest })
 }

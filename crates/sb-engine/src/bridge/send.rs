@@ -97,7 +97,12 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
         let mut part = Part::new(lane, post, number, piece, row.cloned());
         let went = part.go(lane, &mut notes).await?;
         match went {
-            Piecewise::Sent(message) => notes.push(part.note(lane, PartState::Sent, message)),
+            Piecewise::Sent(message) => {
+                notes.push(part.note(lane, PartState::Sent, message));
+                if let Some(shown) = &part.replaced {
+                    point_below(lane, shown).await;
+                }
+            }
             Piecewise::Perhaps => {
                 perhaps = true;
                 notes.push(part.note(lane, PartState::Perhaps, None));
@@ -192,6 +197,8 @@ struct Part<'a> {
     piece: Planned,
     /// The message that is to say it, where there is one already.
     message: Option<MessageRef>,
+    /// The message that showed it while it grew, where the whole is sent fresh.
+    replaced: Option<MessageRef>,
     /// Tries whose outcome nobody knows.
     tries: u32,
     /// Tries that failed in this run.
@@ -207,9 +214,13 @@ impl<'a> Part<'a> {
             after.is_some_and(|s| lane.now().ms_since(row.at) > i64::try_from(s).unwrap_or(i64::MAX) * 1000)
         };
         let editable = lane.features.edits && matches!(piece, Planned::Words { .. });
-        let message = row.as_ref().filter(|row| editable && !fresh(row)).and_then(|row| row.message.clone());
+        let shown = row.as_ref().filter(|_| editable).and_then(|row| row.message.clone());
+        let (message, replaced) = match row.as_ref().is_some_and(fresh) {
+            true => (None, shown),
+            false => (shown, None),
+        };
         let tries = row.as_ref().filter(|row| row.message.is_none()).map_or(0, |row| row.tries);
-        Self { post, number, piece, message, tries, failures: 0, claimed: row.is_some() }
+        Self { post, number, piece, message, replaced, tries, failures: 0, claimed: row.is_some() }
     }
 
     fn note(&self, lane: &Lane, state: PartState, message: Option<MessageRef>) -> Sending {
@@ -374,6 +385,15 @@ impl Lane {
     /// Whether an answer points at its message: where several people write.
     pub fn answers_by_reply(&self) -> bool {
         self.chat.sort == ChatSort::Group
+    }
+}
+
+/// What was shown meanwhile says no more than where the answer is. No more than drawing: it may fail.
+async fn point_below(lane: &Lane, shown: &MessageRef) {
+    let words = rendered(lane, "*(The whole answer is below.)*");
+    let piece = Piece::Text { words: &words, choices: &[], answers: None };
+    if let Err(why) = lane.bridge.channel.edit(&lane.chat, shown, piece).await {
+        tracing::debug!(channel = %lane.bridge.config.slug, error = %why, "what was shown stays");
     }
 }
 
