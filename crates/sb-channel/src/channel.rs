@@ -22,6 +22,13 @@ pub struct Account {
     pub notes: Vec<String>,
 }
 
+impl Account {
+    /// One without an address, of which there is nothing to know.
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into(), link: None, notes: Vec::new() }
+    }
+}
+
 /// How updates reach us.
 pub enum Inlet<'a> {
     /// By a poll or a socket. Feeds are named: each keeps a cursor of its own.
@@ -128,6 +135,19 @@ pub enum Piece<'a> {
     Files { files: &'a [OutFile], caption: Option<&'a Rendered>, answers: Option<&'a MessageRef> },
 }
 
+impl<'a> Piece<'a> {
+    /// Its words, for a kind that sends nothing else.
+    ///
+    /// # Errors
+    /// If it is files.
+    pub fn words(self) -> Result<&'a Rendered> {
+        match self {
+            Piece::Text { words, .. } => Ok(words),
+            Piece::Files { .. } => Err(unsupported("sending files")),
+        }
+    }
+}
+
 /// A file on its way out.
 #[derive(Clone)]
 pub struct OutFile {
@@ -185,11 +205,5 @@ pub struct Command {
 }
 
 fn unsupported(what: &str) -> Fault {
-    Fault {
-        kind: FaultKind::Unsupported,
-        doing: what.to_owned(),
-        detail: "this messenger does not do that".to_owned(),
-        maybe_done: false,
-        status: None,
-    }
+    Fault::new(FaultKind::Unsupported, what, "this messenger does not do that")
 }

@@ -1,6 +1,6 @@
 //! What a platform tells us, translated: pure values, made by an adapter's parser.
 
-use sb_net::model::{Chat, FileRef, Handle, MessageRef, Person, Timestamp};
+use sb_net::model::{Chat, ChatSort, FileRef, Handle, MessageRef, Person, Timestamp};
 
 /// What a feed or a webhook brought at once, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -75,6 +75,32 @@ pub struct Incoming {
     pub handle: Option<Handle>,
     /// When it was written, where the platform says.
     pub at: Option<Timestamp>,
+}
+
+impl Incoming {
+    /// Plain words: nothing attached, nothing quoted. In a group they are not meant for us.
+    pub fn new(key: impl Into<String>, chat: Chat, person: Person, text: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            addressed: chat.sort == ChatSort::Direct,
+            chat,
+            person,
+            message: None,
+            text: text.into(),
+            files: Vec::new(),
+            album: None,
+            quoted: None,
+            forwarded: None,
+            handle: None,
+            at: None,
+        }
+    }
+}
+
+impl From<Incoming> for Event {
+    fn from(said: Incoming) -> Self {
+        Event::Said(Box::new(said))
+    }
 }
 
 /// The message another one answers or quotes.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sb_net::model::text::Fit;
+use sb_net::model::text::{Dialect, Fit, Unit};
 use serde::{Serialize, Serializer};
 
 /// What a messenger can in one sort of chat.
@@ -26,6 +26,25 @@ pub struct Features {
     pub first_word: FirstWord,
     /// Sending needs the feed's own connection.
     pub sends_over_feed: bool,
+}
+
+impl Features {
+    /// Texts of 4,096 characters without styles, and nothing else: `Features { edits: true, ..Features::PLAIN }`.
+    pub const PLAIN: Features = Features {
+        text: TextRules { fit: Fit { limit: 4096, unit: Unit::Chars, dialect: Dialect::Plain } },
+        live: Live::Off,
+        typing: Typing::Off,
+        marks: Marks::NONE,
+        files_in: None,
+        files_out: None,
+        edits: false,
+        threads: false,
+        mentions: false,
+        questions: Questions::Text,
+        repeats: Repeats::Seen,
+        first_word: FirstWord::Any,
+        sends_over_feed: false,
+    };
 }
 
 /// How words are sent.

@@ -9,7 +9,9 @@ mod channel;
 mod context;
 mod event;
 mod features;
+mod json_api;
 mod manifest;
+mod poll;
 mod settings;
 #[cfg(feature = "standins")]
 pub mod standin;
@@ -21,7 +23,9 @@ pub use channel::{
 pub use context::{ChannelContext, State};
 pub use event::{Batch, Event, Incoming, Pressed, Quoted};
 pub use features::{Features, FilesOut, FirstWord, Live, Marks, Questions, Repeats, TextRules, Typing};
+pub use json_api::JsonApi;
 pub use manifest::{AnyKind, Field, Kind, Manifest, Proof, Trust};
+pub use poll::Poll;
 pub use sb_net as net;
 pub use sb_net::model;
 pub use sb_net::model::text;

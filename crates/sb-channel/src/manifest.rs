@@ -86,6 +86,20 @@ pub struct Field {
     pub choices: &'static [&'static str],
 }
 
+impl Field {
+    /// What [`Settings::api_url`] reads.
+    pub const API_URL: Self = Self::new("api_url", "API server", "If not the platform's own: its address.");
+
+    /// One that may be left out and may be shown.
+    pub const fn new(key: &'static str, label: &'static str, hint: &'static str) -> Self {
+        Self { key, label, secret: false, required: false, hint, choices: &[] }
+    }
+    /// One that is needed and never shown again.
+    pub const fn secret(key: &'static str, label: &'static str, hint: &'static str) -> Self {
+        Self { secret: true, required: true, ..Self::new(key, label, hint) }
+    }
+}
+
 /// One thing the safety of a channel rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Trust {
@@ -97,6 +111,18 @@ pub struct Trust {
     pub enforced: &'static str,
     /// What breaks if it does not hold.
     pub otherwise: &'static str,
+}
+
+impl Trust {
+    /// That the platform tells truly who wrote what: every kind rests on it.
+    pub const fn of_chats(id: &'static str, assumes: &'static str) -> Self {
+        Self {
+            id,
+            assumes,
+            enforced: "By the platform's servers, over TLS to the configured address.",
+            otherwise: "Somebody could speak, and decide, as a person who is let in.",
+        }
+    }
 }
 
 /// What has shown that the adapter works.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sb_net::model::Secret;
+use sb_net::model::{Fault, FaultKind, Secret};
+
+use crate::Result;
 
 /// A channel's settings by field. Secrets print as dots.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +21,15 @@ impl Settings {
     /// The value of a field that is no secret.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key).map(Secret::expose)
+    }
+    /// The value of a field that a channel cannot be without.
+    ///
+    /// # Errors
+    /// If it is not set.
+    pub fn needed(&self, key: &str) -> Result<&Secret> {
+        let missing =
+            || Fault::new(FaultKind::Refused, "reading the settings", format!("`{key}` is not set"));
+        self.get(key).ok_or_else(missing)
     }
     /// The root of the platform's address: the field `api_url`, or else the platform's own; without a slash at its end.
     pub fn api_url(&self, otherwise: &str) -> String {

@@ -3,10 +3,7 @@
 //! Adding one is a folder of the same files and one word here; nothing else names it. No adapter knows
 //! another one.
 
-#[cfg(feature = "standins")]
-pub mod serving;
-
-/// Makes a module of each kind, and the list of them.
+/// Makes a module of each kind, the list of them, and the list of their stand-ins.
 macro_rules! channels {
     ($($kind:ident),+ $(,)?) => {
         $(pub mod $kind;)+
@@ -14,6 +11,12 @@ macro_rules! channels {
         /// Every kind of messenger that is built in.
         pub fn kinds() -> Vec<sb_channel::Kind> {
             vec![$($kind::KIND),+]
+        }
+
+        /// How the platform of each kind is imitated.
+        #[cfg(feature = "standins")]
+        pub fn standins() -> Vec<(sb_channel::Kind, sb_channel::standin::Opens)> {
+            vec![$(($kind::KIND, $kind::standin::open)),+]
         }
     };
 }

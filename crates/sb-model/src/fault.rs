@@ -44,6 +44,21 @@ pub struct Fault {
     pub status: Option<u16>,
 }
 
+impl Fault {
+    /// One that is known before anything was asked: nothing was done, and there is no status.
+    pub fn new(kind: FaultKind, doing: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { kind, doing: doing.into(), detail: detail.into(), maybe_done: false, status: None }
+    }
+
+    /// The same, where a limit (429) is of one chat only and says nothing about the rest of the account.
+    pub fn of_chat(mut self) -> Self {
+        if let (FaultKind::Passing { wait_ms }, Some(429)) = (&self.kind, self.status) {
+            self.kind = FaultKind::ChatBusy { wait_ms: *wait_ms };
+        }
+        self
+    }
+}
+
 /// Why a turn failed, told in the chat (never silence).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,10 +20,9 @@ const LIST_ENDS: &str = "];";
 /// Where each kind is held to the laws.
 pub const LAWS: &str = "crates/sb-channels/tests/it/conformance.rs";
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 5] = [
     ("mod.rs", include_str!("../../templates/channel/mod.rs.txt")),
     ("parse.rs", include_str!("../../templates/channel/parse.rs.txt")),
-    ("api.rs", include_str!("../../templates/channel/api.rs.txt")),
     ("standin.rs", include_str!("../../templates/channel/standin.rs.txt")),
     ("fixtures/hello.json", include_str!("../../templates/channel/hello.json.txt")),
     ("README.md", include_str!("../../templates/channel/README.md.txt")),
@@ -34,7 +33,7 @@ const LAWS_OF_ONE: &str = include_str!("../../templates/channel/conformance.rs.t
 const TAKEN: [&str; 33] = [
     "as", "async", "await", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum",
     "extern", "fn", "for", "if", "impl", "in", "kinds", "let", "loop", "match", "mod", "move", "pub", "ref",
-    "return", "serving", "static", "struct", "super", "trait", "type",
+    "return", "standins", "static", "struct", "super", "trait", "type",
 ];
 const LONGEST_ID: usize = 32;
 const LONGEST_LINE: usize = 110;

@@ -5,8 +5,7 @@ use std::time::Duration;
 use sb_channel::model::ChatSort;
 use sb_channel::text::{Dialect, Fit, Unit};
 use sb_channel::{
-    Account, Features, Field, FilesOut, FirstWord, Live, Manifest, Marks, Proof, Questions, Repeats, TextRules,
-    Trust, Typing,
+    Account, Features, Field, FilesOut, Live, Manifest, Marks, Proof, Questions, TextRules, Trust, Typing,
 };
 
 use super::wire::User;
@@ -40,9 +39,7 @@ const DIRECT: Features = Features {
     threads: true,
     mentions: true,
     questions: Questions::Buttons(8),
-    repeats: Repeats::Seen,
-    first_word: FirstWord::Any,
-    sends_over_feed: false,
+    ..Features::PLAIN
 };
 
 const GROUP: Features = Features {
@@ -89,29 +86,22 @@ fn is_id(text: &str) -> bool {
 }
 
 fn fields() -> Vec<Field> {
-    let field = Field { key: "", label: "", secret: false, required: false, hint: "", choices: &[] };
+    let webhook_secret = Field {
+        required: false,
+        ..Field::secret(
+            "secret_token",
+            "Webhook secret",
+            "Needed for webhooks only: a long random word of letters, digits, - and _.",
+        )
+    };
     vec![
-        Field {
-            key: "token",
-            label: "Bot token",
-            secret: true,
-            required: true,
-            hint: "From @BotFather: /newbot, or /mybots and API Token.",
-            ..field
-        },
-        Field {
-            key: "secret_token",
-            label: "Webhook secret",
-            secret: true,
-            hint: "Needed for webhooks only: a long random word of letters, digits, - and _.",
-            ..field
-        },
-        Field {
-            key: "api_url",
-            label: "Bot API server",
-            hint: "If not https://api.telegram.org: the address of a Bot API server of your own, or of a stand-in.",
-            ..field
-        },
+        Field::secret("token", "Bot token", "From @BotFather: /newbot, or /mybots and API Token."),
+        webhook_secret,
+        Field::new(
+            "api_url",
+            "Bot API server",
+            "If not https://api.telegram.org: the address of a Bot API server of your own, or of a stand-in.",
+        ),
     ]
 }
 

@@ -120,5 +120,5 @@ pub(super) fn refused(detail: &str) -> Fault {
 
 /// A fault that is known before anything is sent.
 pub(super) fn local(kind: FaultKind, detail: &str) -> Fault {
-    Fault { kind, doing: "asking Telegram".to_owned(), detail: detail.to_owned(), maybe_done: false, status: None }
+    Fault::new(kind, "asking Telegram", detail)
 }

@@ -73,20 +73,18 @@ fn said(update: i64, message: &Message, me: &Me) -> Option<Event> {
     }
     let quoted = quoted(message, me);
     let answers_us = quoted.as_ref().is_some_and(|quoted| quoted.ours);
-    Some(Event::Said(Box::new(Incoming {
-        key: key(id, message.message_id, update),
-        chat: place(from, topic(message)),
-        person: writer(message)?,
+    let key = key(id, message.message_id, update);
+    let said = Incoming {
         message: reference(id, message.message_id),
-        text: words.text,
         files,
         album: message.media_group_id.clone(),
         addressed: from.is_private() || words.addressed || answers_us,
         quoted,
         forwarded: message.forward_origin.as_ref().map(origin),
-        handle: None,
         at: message.date.filter(|s| *s > 0).map(|s| Timestamp(s.saturating_mul(1000))),
-    })))
+        ..Incoming::new(key, place(from, topic(message)), writer(message)?, words.text)
+    };
+    Some(said.into())
 }
 
 fn edited(update: i64, message: &Message, me: &Me) -> Option<Event> {

@@ -21,7 +21,7 @@ mod imitated {
     use std::sync::Arc;
 
     use anyhow::{Result, anyhow};
-    use sb_channels::telegram::standin::{self, TelegramStandIn};
+    use sb_engine::channel::standin::{serve, with_page};
     use sb_net::{Http, SystemClock};
     use tokio::net::TcpListener;
 
@@ -31,9 +31,16 @@ mod imitated {
     use crate::usage::usage;
 
     pub async fn run(args: &Standin) -> Result<()> {
-        if args.kind != "telegram" {
-            return Err(usage(format!("There is no stand-in of {:?}; there is one of telegram.", args.kind)));
-        }
+        let standins = sb_channels::standins();
+        let found = standins.iter().find(|(kind, _)| (kind.manifest)().id == args.kind);
+        let Some((kind, open)) = found else {
+            let ids: Vec<&str> = standins.iter().map(|(kind, _)| (kind.manifest)().id).collect();
+            return Err(usage(format!(
+                "There is no stand-in of {:?}; there is one of {}.",
+                args.kind,
+                ids.join(", ")
+            )));
+        };
         let at = address(&args.listen)?;
         if !at.ip().to_canonical().is_loopback() {
             return Err(usage(
@@ -45,21 +52,29 @@ mod imitated {
         })?;
         let url = format!("http://{}", listener.local_addr()?);
         let outside = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
-        let standin = TelegramStandIn::new(Arc::new(SystemClock), standin::TOKEN).calling(outside);
+        let standin = open(Arc::new(SystemClock), Some(outside));
         // One person and a group to begin with; the person is named in the line, so that she may decide.
         let ann = standin.person("Ann");
-        standin.direct(&ann);
-        standin.group("The lab", false);
-        let id = ann.id.unwrap_or_default();
-        output::line(&format!("Telegram, imitated. Type as Ann here: {url}/"))?;
+        let chat = standin.direct(&ann);
+        standin.group("The lab");
+        let (manifest, allowed) = ((kind.manifest)(), ann.id.clone().unwrap_or_default());
+        output::line(&format!("{}, imitated. Type as Ann here: {url}/", manifest.label))?;
         output::line("Let a bridge run on it, in another terminal:")?;
         let program = std::env::current_exe().ok();
         let program = program.as_deref().and_then(std::path::Path::to_str).unwrap_or("switchboard");
-        output::line(&format!(
-            "{} bridge --via telegram --slug telegram-standin --profile assistant --allow {id} --approvers {id} --set token={} --set api_url={url}",
-            quoted(program),
-            standin::TOKEN
-        ))?;
-        Ok(standin::serve(listener, standin).await?)
+        let id = manifest.id;
+        let mut line = format!(
+            "{} bridge --via {id} --slug {id}-standin --profile assistant --allow {allowed} --approvers {allowed}",
+            quoted(program)
+        );
+        for (key, value) in standin.settings() {
+            if key == "api_url" {
+                line += &format!(" --set api_url={url}");
+            } else if manifest.fields.iter().any(|field| field.key == key && field.required) {
+                line += &format!(" --set {key}={}", quoted(&value));
+            }
+        }
+        output::line(&line)?;
+        Ok(serve(listener, with_page(standin, manifest.label, &ann, &chat)).await?)
     }
 }

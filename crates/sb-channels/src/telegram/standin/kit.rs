@@ -1,15 +1,18 @@
 //! The platform as the conformance suite knows every platform.
 
+use axum::Router;
 use sb_channel::model::{Chat, Person};
-use sb_channel::net::Http;
 use sb_channel::standin::{Breakage, Seen, SeenFile, SeenMessage, StandIn};
 
 use super::people::split;
 use super::{Break, Calls, SaidFile, Saying, TelegramStandIn};
 
 impl StandIn for TelegramStandIn {
-    fn http(&self) -> Http {
-        TelegramStandIn::http(self)
+    fn router(&self) -> Router {
+        TelegramStandIn::router(self)
+    }
+    fn has_page(&self) -> bool {
+        true
     }
     fn settings(&self) -> Vec<(String, String)> {
         TelegramStandIn::settings(self)
@@ -93,6 +96,7 @@ fn broken(how: Breakage) -> Break {
         Breakage::ChatGone => Break::ChatGone,
         Breakage::LostAnswer => Break::LostAnswer,
         Breakage::Format => Break::Format,
+        Breakage::Refused => Break::Says("Bad Request: it is not taken"),
     }
 }
 
@@ -110,13 +114,11 @@ fn of_seen(file: &SeenFile) -> SaidFile {
 fn shown(message: super::SeenMessage) -> SeenMessage {
     let file = message.file.map(|f| SeenFile { name: f.name, media_type: f.media_type, bytes: f.bytes });
     SeenMessage {
-        reference: message.reference,
-        ours: message.ours,
-        text: message.text,
         buttons: message.buttons.into_iter().map(|(label, _)| label).collect(),
         files: file.into_iter().collect(),
         mark: message.mark,
         answers: message.answers,
         thread: message.thread,
+        ..SeenMessage::new(message.reference, message.ours, message.text)
     }
 }

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use axum::Router;
 use sb_channel::model::Clock;
 use sb_channel::net::Http;
+use sb_channel::standin::StandIn;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -37,6 +38,15 @@ use self::platform::Platform;
 pub const TOKEN: &str = "123456:stand-in_token";
 /// A webhook's secret for tests and trials.
 pub const SECRET: &str = "stand-in_secret";
+
+/// It with the bot of [`TOKEN`].
+pub fn open(clock: Arc<dyn Clock>, outside: Option<Http>) -> Arc<dyn StandIn> {
+    let standin = TelegramStandIn::new(clock, TOKEN);
+    Arc::new(match outside {
+        Some(outside) => standin.calling(outside),
+        None => standin,
+    })
+}
 
 /// The imitated platform; clones are the same one.
 #[derive(Clone)]
@@ -91,7 +101,7 @@ impl TelegramStandIn {
 
     /// A client that reaches it in process.
     pub fn http(&self) -> Http {
-        crate::serving::in_process(self.router())
+        sb_channel::standin::in_process(self.router())
     }
 
     /// The Bot API and the page.
@@ -134,5 +144,5 @@ impl TelegramStandIn {
 /// If the listener fails for good.
 pub async fn serve(listener: TcpListener, standin: TelegramStandIn) -> std::io::Result<()> {
     standin.welcome();
-    crate::serving::serve(listener, standin.router()).await
+    sb_channel::standin::serve(listener, standin.router()).await
 }

@@ -53,7 +53,7 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         if self.code == 0 {
-            return crate::serving::lost_answer();
+            return sb_channel::standin::lost_answer();
         }
         let mut body = json!({"ok": false, "error_code": self.code, "description": self.description});
         if let Some(seconds) = self.retry_after {

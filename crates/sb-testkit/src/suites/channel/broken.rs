@@ -22,7 +22,7 @@ pub enum Flaw {
     Forgets,
     /// Sends now and then twice.
     SendsTwice,
-    /// Sends now and then into another chat.
+    /// Sends now and then into another chat: the one it sent to last.
     MixesChats,
     /// Names the envelope, not the message.
     NamesTheEnvelope,
@@ -68,6 +68,8 @@ pub enum Flaw {
     SkipsTheBacklog,
     /// Shows that we are at work whether asked to or not.
     AlwaysTypes,
+    /// Sends something ahead of every text.
+    Announces,
     /// Leaves the choices out of a question's words.
     CutsQuestions,
 }
@@ -88,7 +90,8 @@ impl AnyKind for Broken {
             whole,
             flaw: self.flaw,
             sent: AtomicU64::new(0),
-            echoes: Arc::default(),
+            chats: Mutex::default(),
+            heard: Arc::default(),
         }))
     }
 }
@@ -97,7 +100,18 @@ struct BrokenChannel {
     whole: Arc<dyn Channel>,
     flaw: Flaw,
     sent: AtomicU64,
-    echoes: Arc<Mutex<Vec<(Chat, String)>>>,
+    /// Those that something was sent to, the last one last.
+    chats: Mutex<Vec<Chat>>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+/// What outlives a feed.
+#[derive(Default)]
+struct Heard {
+    /// What is still to be told as if somebody had said it.
+    echoes: Vec<(Chat, String)>,
+    /// The first person who said something.
+    first: Option<Person>,
 }
 
 impl BrokenChannel {
@@ -122,9 +136,24 @@ impl BrokenChannel {
     /// Tells the feed that somebody said this.
     fn echo(&self, to: &Chat, piece: Piece<'_>) {
         if let (Flaw::Echoes, Piece::Text { words, .. }) = (self.flaw, piece) {
-            let mut echoes = self.echoes.lock().unwrap();
-            echoes.push((to.clone(), words.text.clone()));
+            self.heard.lock().unwrap().echoes.push((to.clone(), words.text.clone()));
         }
+    }
+
+    /// The last chat that something was sent to, other than this one.
+    fn other(&self, to: &Chat) -> Option<Chat> {
+        let mut chats = self.chats.lock().unwrap();
+        let other = chats.iter().rev().find(|chat| chat.id != to.id).cloned();
+        chats.retain(|chat| chat != to);
+        chats.push(to.clone());
+        other
+    }
+
+    async fn announce(&self, to: &Chat, attempt: &Attempt) -> Result<()> {
+        let words = Rendered { text: "Something is coming.".to_owned(), spans: Vec::new() };
+        let key = format!("{}:ahead", attempt.key);
+        let piece = Piece::Text { words: &words, choices: &[], answers: None };
+        self.whole.send(to, piece, &Attempt { key, ..attempt.clone() }).await.map(drop)
     }
 
     async fn put(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
@@ -148,6 +177,9 @@ impl BrokenChannel {
             files => files,
         };
         self.echo(to, piece);
+        if self.flaw == Flaw::Announces && matches!(piece, Piece::Text { .. }) {
+            self.announce(to, attempt).await?;
+        }
         let sent = self.whole.send(to, piece, attempt).await;
         if self.flaw == Flaw::AlwaysTypes {
             self.whole.gesture(to, Gesture::Typing(true)).await?;
@@ -177,18 +209,23 @@ impl Channel for BrokenChannel {
         }
     }
     async fn send(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
-        let other = Chat { id: format!("{}1", &to.id[..to.id.len() - 1]), ..to.clone() };
-        let now = self.now_and_then();
-        let sent = match self.flaw {
-            Flaw::Forgets if now => Ok(MessageRef("0:0".to_owned())),
-            Flaw::SendsTwice if now => {
+        let (other, now) = (self.other(to), self.now_and_then());
+        let sent = match (self.flaw, other) {
+            (Flaw::Forgets, _) if now => Ok(MessageRef("0:0".to_owned())),
+            (Flaw::SendsTwice, _) if now => {
                 self.put(to, piece, attempt).await?;
                 self.put(to, piece, attempt).await
             }
-            Flaw::MixesChats if now => match self.put(&other, piece, attempt).await {
-                Err(_) => self.put(to, piece, attempt).await,
-                sent => sent,
-            },
+            (Flaw::MixesChats, Some(other)) if now => {
+                let strange = match piece {
+                    Piece::Text { words, choices, .. } => Piece::Text { words, choices, answers: None },
+                    Piece::Files { files, caption, .. } => Piece::Files { files, caption, answers: None },
+                };
+                match self.put(&other, strange, attempt).await {
+                    Err(_) => self.put(to, piece, attempt).await,
+                    sent => sent,
+                }
+            }
             _ => self.put(to, piece, attempt).await,
         };
         sent.map_err(|why| self.mistaken(why))
@@ -256,7 +293,7 @@ impl Feed for BrokenChannel {
             flaw: self.flaw,
             count: 0,
             deaf: false,
-            echoes: self.echoes.clone(),
+            heard: self.heard.clone(),
         }))
     }
 }
@@ -266,28 +303,17 @@ struct BrokenUpdates {
     flaw: Flaw,
     count: u64,
     deaf: bool,
-    echoes: Arc<Mutex<Vec<(Chat, String)>>>,
+    heard: Arc<Mutex<Heard>>,
 }
 
 impl BrokenUpdates {
     fn echoed(&mut self) -> Vec<Event> {
-        let echoes = std::mem::take(&mut *self.echoes.lock().unwrap());
+        let echoes = std::mem::take(&mut self.heard.lock().unwrap().echoes);
         let heard = |(chat, text): (Chat, String)| {
             self.count += 1;
-            Event::Said(Box::new(Incoming {
-                key: format!("echo:{}", self.count),
-                person: Person { id: Some("42".into()), name: "Echo".into(), bot: false },
-                chat,
-                message: None,
-                text,
-                files: Vec::new(),
-                album: None,
-                addressed: true,
-                quoted: None,
-                forwarded: None,
-                handle: None,
-                at: None,
-            }))
+            let person = Person { id: Some("42".into()), name: "Echo".into(), bot: false };
+            let key = format!("echo:{}", self.count);
+            Incoming { addressed: true, ..Incoming::new(key, chat, person, text) }.into()
         };
         echoes.into_iter().map(heard).collect()
     }
@@ -318,7 +344,10 @@ impl Updates for BrokenUpdates {
             let Event::Said(said) = event else { continue };
             match self.flaw {
                 Flaw::NamesTheEnvelope => said.key = format!("{}:{}", said.key, self.count),
-                Flaw::MistakesPeople => said.person.id = Some("4101".to_owned()),
+                Flaw::MistakesPeople => {
+                    let mut heard = self.heard.lock().unwrap();
+                    said.person = heard.first.get_or_insert_with(|| said.person.clone()).clone();
+                }
                 Flaw::AnswersEverything => said.addressed = true,
                 Flaw::ScattersAlbums => said.album = None,
                 _ => {}

@@ -55,6 +55,8 @@ pub fn a_button_decides_once_and_closes_the_question(subject: &Subject) {
 pub fn a_stranger_is_let_in_by_a_code_and_in_direct_chats_only(subject: &Subject) {
     let groups = subject.kind.manifest().group.mentions;
     Messenger::new(subject).live(async |life| {
+        life.say("!say For Ann.");
+        life.until_said("For Ann.").await;
         let eve = life.standin.person("Eve");
         let hers = life.standin.direct(&eve);
         life.standin.say(&hers, &eve, "!say For Eve.");

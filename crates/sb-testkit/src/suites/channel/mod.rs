@@ -15,7 +15,9 @@ mod talking;
 
 use std::sync::Arc;
 
-use sb_channel::{Features, Manifest};
+use sb_channel::Features;
+use sb_engine::model::Timestamp;
+use sb_harness::net::ManualClock;
 
 use broken::{Broken, Flaw};
 
@@ -25,8 +27,8 @@ pub use crate::messenger::Subject;
 #[derive(Clone, Copy)]
 pub struct Law {
     pub name: &'static str,
-    /// Whether a kind with these features in direct chats is held to it.
-    pub holds_for: fn(&Manifest) -> bool,
+    /// Whether such a kind is held to it.
+    pub holds_for: fn(&Subject) -> bool,
     pub check: fn(&Subject),
 }
 
@@ -41,7 +43,7 @@ macro_rules! for_each_channel_law {
             talking::a_long_reply_arrives_whole_in_parts if every,
             talking::commands_are_answered_and_stop_ends_the_turn if every,
             talking::our_own_messages_are_not_answered if every,
-            receiving::a_repeat_is_answered_once if every,
+            receiving::a_repeat_is_answered_once if repeats,
             receiving::a_broken_feed_comes_back_and_nothing_is_lost if every,
             receiving::what_is_said_while_we_are_away_is_answered if every,
             receiving::nothing_is_acknowledged_before_it_is_stored if every,
@@ -116,48 +118,60 @@ macro_rules! conformance_tests {
     };
 }
 
-fn every(_: &Manifest) -> bool {
+fn every(_: &Subject) -> bool {
     true
 }
 
-fn direct(manifest: &Manifest) -> Features {
-    manifest.direct
+fn direct(subject: &Subject) -> Features {
+    subject.kind.manifest().direct
 }
 
-fn types(manifest: &Manifest) -> bool {
-    direct(manifest).typing != sb_channel::Typing::Off
+/// Whether the platform ever tells of a message again: that is tried.
+fn repeats(subject: &Subject) -> bool {
+    let standin = (subject.standin)(Arc::new(ManualClock::at(Timestamp(0))));
+    let ann = standin.person("Ann");
+    let message = standin.say(&standin.direct(&ann), &ann, "Hello");
+    standin.say_again(&message)
 }
 
-fn marks(manifest: &Manifest) -> bool {
-    direct(manifest).marks.taken.is_some()
+fn types(subject: &Subject) -> bool {
+    direct(subject).typing != sb_channel::Typing::Off
 }
 
-fn lives(manifest: &Manifest) -> bool {
-    direct(manifest).live != sb_channel::Live::Off
+fn marks(subject: &Subject) -> bool {
+    direct(subject).marks.taken.is_some()
 }
 
-fn buttons(manifest: &Manifest) -> bool {
-    matches!(direct(manifest).questions, sb_channel::Questions::Buttons(_))
+fn lives(subject: &Subject) -> bool {
+    direct(subject).live != sb_channel::Live::Off
 }
 
-fn groups(manifest: &Manifest) -> bool {
-    manifest.group.mentions
+fn buttons(subject: &Subject) -> bool {
+    matches!(direct(subject).questions, sb_channel::Questions::Buttons(_))
 }
 
-fn files_both(manifest: &Manifest) -> bool {
-    direct(manifest).files_in.is_some() && direct(manifest).files_out.is_some()
+fn groups(subject: &Subject) -> bool {
+    subject.kind.manifest().group.mentions
+}
+
+fn files_both(subject: &Subject) -> bool {
+    direct(subject).files_in.is_some() && direct(subject).files_out.is_some()
+}
+
+fn law(name: &str) -> &'static Law {
+    LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"))
 }
 
 /// Holds a kind to a law, if it is asked of such a kind.
 pub fn check(name: &str, subject: &Subject) {
-    let law = LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"));
-    if (law.holds_for)(&subject.kind.manifest()) {
+    let law = law(name);
+    if (law.holds_for)(subject) {
         (law.check)(subject);
     }
 }
 
-/// The flaw that a law must catch.
-fn flaw(law: &str) -> Flaw {
+/// The flaw that a law must catch in such a kind.
+fn flaw(law: &str, subject: &Subject) -> Flaw {
     match law {
         "a_message_is_answered_once_where_it_came_from" => Flaw::SendsTwice,
         "two_chats_never_mix" => Flaw::MixesChats,
@@ -183,7 +197,8 @@ fn flaw(law: &str) -> Flaw {
         "a_taken_message_is_marked_until_it_is_answered" => Flaw::KeepsMarks,
         "a_reply_is_shown_while_it_is_written" => Flaw::HidesGrowth,
         "what_is_shown_live_becomes_the_reply_and_no_second_message" => Flaw::SendsTwice,
-        "switched_off_nothing_of_it_is_shown" => Flaw::AlwaysTypes,
+        "switched_off_nothing_of_it_is_shown" if types(subject) => Flaw::AlwaysTypes,
+        "switched_off_nothing_of_it_is_shown" => Flaw::Announces,
         "a_question_is_answered_by_its_number" => Flaw::CutsQuestions,
         "a_button_decides_once_and_closes_the_question" => Flaw::KeepsButtons,
         "a_stranger_is_let_in_by_a_code_and_in_direct_chats_only" => Flaw::MistakesPeople,
@@ -196,11 +211,11 @@ fn flaw(law: &str) -> Flaw {
 
 /// Holds an adapter that is broken on purpose to a law; panics if the law sees nothing wrong.
 pub fn catches(name: &str, subject: &Subject) {
-    let law = LAWS.iter().find(|law| law.name == name).unwrap_or_else(|| panic!("there is no law {name}"));
-    if !(law.holds_for)(&subject.kind.manifest()) {
+    let law = law(name);
+    if !(law.holds_for)(subject) {
         return;
     }
-    let flaw = flaw(name);
+    let flaw = flaw(name, subject);
     let broken = Arc::new(Broken { kind: subject.kind.clone(), flaw });
     let broken = Subject { kind: broken, standin: subject.standin };
     let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (law.check)(&broken))).is_err();

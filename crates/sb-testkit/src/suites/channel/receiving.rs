@@ -15,18 +15,16 @@ pub fn a_repeat_is_answered_once(subject: &Subject) {
     let key = messenger.live(async |life| {
         let key = life.say("!say Only once.");
         life.until_said("Only once.").await;
-        if life.standin.say_again(&key) {
-            life.pass(120_000).await;
-        }
+        assert!(life.standin.say_again(&key), "the platform tells of it once more");
+        life.pass(120_000).await;
         life.rest().await;
         assert_eq!(life.seen().count("Only once."), 1, "{:#?}", life.seen());
         key
     });
     // Also across a restart.
     messenger.live(async |life| {
-        if life.standin.say_again(&key) {
-            life.pass(120_000).await;
-        }
+        assert!(life.standin.say_again(&key), "the platform tells of it once more");
+        life.pass(120_000).await;
         life.rest().await;
         assert_eq!(life.seen().count("Only once."), 1, "{:#?}", life.seen());
     });

@@ -2,15 +2,48 @@
 //!
 //! The conformance suite knows a platform by this alone. A stand-in is called in process, so that a test
 //! needs no socket and no real time; what it shows is what a person would see now.
+//!
+//! What all platforms have is in [`Platform`]: people, chats, messages, updates that wait, and what goes
+//! wrong. So a stand-in is a platform's addresses, its updates and its refusals ([`Imitated`]).
 
+mod imitated;
+mod page;
+mod people;
+mod platform;
+mod refusing;
+mod seen;
+mod serving;
+mod state;
+
+use std::sync::Arc;
+
+use axum::Router;
 use sb_net::Http;
-use sb_net::model::{Chat, MessageRef, Person};
+use sb_net::model::{Chat, Clock, Person};
+
+pub use imitated::{Imitated, Named, Page, Post, Told};
+pub use page::with_page;
+pub use platform::Platform;
+pub use refusing::Breakage;
+pub use seen::{Seen, SeenFile, SeenMessage};
+pub use serving::{LostAnswer, in_process, lost_answer, serve};
+
+/// How a kind's stand-in is made: with the clock it goes by, and what it calls webhooks with, if it may.
+pub type Opens = fn(Arc<dyn Clock>, Option<Http>) -> Arc<dyn StandIn>;
 
 /// A platform imitated.
 pub trait StandIn: Send + Sync + 'static {
+    /// Its addresses.
+    fn router(&self) -> Router;
     /// A client whose every request reaches it.
-    fn http(&self) -> Http;
-    /// The settings of a channel that uses it: fields and values.
+    fn http(&self) -> Http {
+        in_process(self.router())
+    }
+    /// Whether there is a page at `/`, where one types as a person. [`with_page`] gives it one if not.
+    fn has_page(&self) -> bool {
+        false
+    }
+    /// The settings of a channel that uses it in process: fields and values.
     fn settings(&self) -> Vec<(String, String)>;
 
     /// A new person.
@@ -18,7 +51,9 @@ pub trait StandIn: Send + Sync + 'static {
     /// The chat of a person and us.
     fn direct(&self, person: &Person) -> Chat;
     /// A new group that we are in; none where the platform has none.
-    fn group(&self, title: &str) -> Option<Chat>;
+    fn group(&self, _title: &str) -> Option<Chat> {
+        None
+    }
 
     /// Somebody writes. What it returns names the message for the calls below.
     fn say(&self, chat: &Chat, person: &Person, text: &str) -> String;
@@ -58,71 +93,4 @@ pub trait StandIn: Send + Sync + 'static {
     fn mend(&self);
     /// Every open connection breaks.
     fn drop_connections(&self);
-}
-
-/// How a request goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Breakage {
-    /// The server fails; it may pass.
-    Flaky,
-    /// Too fast; so many seconds are to be waited.
-    RateLimit(u32),
-    /// Our credentials are not taken any more.
-    Revoked,
-    /// The chat is closed to us.
-    ChatGone,
-    /// It is acted on, and its answer is lost.
-    LostAnswer,
-    /// Formatting is not taken.
-    Format,
-}
-
-/// A chat as a person sees it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Seen {
-    /// The oldest first.
-    pub messages: Vec<SeenMessage>,
-    /// A reply that grows by the platform's own means.
-    pub growing: Option<String>,
-    /// We are shown to be at work.
-    pub typing: bool,
-}
-
-impl Seen {
-    /// Our messages.
-    pub fn ours(&self) -> impl Iterator<Item = &SeenMessage> {
-        self.messages.iter().filter(|m| m.ours)
-    }
-    /// What our messages say.
-    pub fn texts(&self) -> Vec<&str> {
-        self.ours().map(|m| m.text.as_str()).collect()
-    }
-    /// How many of our messages hold these words.
-    pub fn count(&self, words: &str) -> usize {
-        self.ours().filter(|m| m.text.contains(words)).count()
-    }
-}
-
-/// A message as a person sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SeenMessage {
-    pub reference: MessageRef,
-    pub ours: bool,
-    /// Its words, without formatting.
-    pub text: String,
-    /// What its buttons say.
-    pub buttons: Vec<String>,
-    pub files: Vec<SeenFile>,
-    /// Our mark on it.
-    pub mark: Option<String>,
-    pub answers: Option<MessageRef>,
-    pub thread: Option<String>,
-}
-
-/// A file as a person sends or gets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenFile {
-    pub name: String,
-    pub media_type: String,
-    pub bytes: bytes::Bytes,
 }

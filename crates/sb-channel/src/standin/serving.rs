@@ -1,4 +1,4 @@
-//! How a stand-in is reached: in process, or on a socket. Feature `standins`.
+//! How a stand-in is reached: in process, or on a socket.
 //!
 //! A stand-in is a router. What a router cannot say by itself is that an answer was lost after the call
 //! had been acted on: such an answer carries [`LostAnswer`], and here it becomes a connection that
@@ -13,11 +13,10 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, connect_info::Connected};
-use axum::http;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::serve::{IncomingStream, Listener};
-use sb_channel::net::{Answering, Http, Lost, Service};
+use sb_net::{Answering, Http, Lost, Service};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
@@ -41,7 +40,7 @@ pub fn in_process(router: Router) -> Http {
 struct InProcess(Router);
 
 impl Service for InProcess {
-    fn call(&self, request: http::Request<reqwest::Body>) -> Answering {
+    fn call(&self, request: axum::http::Request<reqwest::Body>) -> Answering {
         let router = self.0.clone();
         Box::pin(async move {
             let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;

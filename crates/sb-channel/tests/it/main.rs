@@ -1,0 +1,5 @@
+//! What adapters and stand-ins are made with.
+
+mod asking;
+mod platform;
+mod polling;
