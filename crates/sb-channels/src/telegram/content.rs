@@ -41,7 +41,11 @@ fn told(message: &Message) -> String {
         return format!("Place: {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
     }
     if let Some(at) = &message.location {
-        return format!("Location: {}, {}", at.latitude.unwrap_or_default(), at.longitude.unwrap_or_default());
+        return format!(
+            "Location: {}, {}",
+            at.latitude.unwrap_or_default(),
+            at.longitude.unwrap_or_default()
+        );
     }
     if let Some(contact) = &message.contact {
         let parts = [&contact.first_name, &contact.last_name, &contact.phone_number];
@@ -145,7 +149,9 @@ pub(super) fn files(message: &Message) -> Vec<FileRef> {
         (message.voice.as_ref(), "voice", "ogg", "audio/ogg"),
         (message.sticker.as_ref(), "sticker", "webp", "image/webp"),
     ];
-    all.into_iter().filter_map(|(media, sort, ending, media_type)| file(media?, sort, ending, media_type)).collect()
+    all.into_iter()
+        .filter_map(|(media, sort, ending, media_type)| file(media?, sort, ending, media_type))
+        .collect()
 }
 
 fn file(media: &Media, sort: &str, ending: &str, media_type: &str) -> Option<FileRef> {

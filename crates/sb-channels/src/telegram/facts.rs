@@ -14,7 +14,8 @@ use super::wire::User;
 pub(super) const TAKEN: &str = "👀";
 pub(super) const FAILED: &str = "😢";
 /// What is said of a picture that is none to Telegram, in lower case.
-pub(super) const NO_PHOTO: [&str; 3] = ["photo_", "image_process_failed", "wrong type of the web page content"];
+pub(super) const NO_PHOTO: [&str; 3] =
+    ["photo_", "image_process_failed", "wrong type of the web page content"];
 
 const MB: u64 = 1024 * 1024;
 
@@ -25,11 +26,7 @@ const fn fit(limit: usize) -> Fit {
 const DIRECT: Features = Features {
     text: TextRules { fit: fit(4096) },
     // It vanishes after 30 seconds.
-    live: Live::Stream {
-        every: Duration::from_millis(500),
-        renew: Duration::from_secs(20),
-        empty: true,
-    },
+    live: Live::Stream { every: Duration::from_millis(500), renew: Duration::from_secs(20), empty: true },
     // It is shown for five seconds.
     typing: Typing::Renew { every: Duration::from_secs(4) },
     marks: Marks { taken: Some(TAKEN), failed: Some(FAILED) },
@@ -82,7 +79,8 @@ pub(super) fn manifest() -> Manifest {
 /// Ids have 52 bits at most; a group's are negative.
 fn is_id(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse().is_ok_and(|id: u64| (1..1 << 52).contains(&id))
+    digits.bytes().all(|b| b.is_ascii_digit())
+        && digits.parse().is_ok_and(|id: u64| (1..1 << 52).contains(&id))
 }
 
 fn fields() -> Vec<Field> {

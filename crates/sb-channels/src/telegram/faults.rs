@@ -32,7 +32,8 @@ struct Parameters {
 /// What to do where the token is not taken.
 pub(super) const GET_A_TOKEN: &str = "Telegram does not take this token; get the bot's token from @BotFather (/mybots, API Token) and set it again";
 /// Another program reads the same bot's updates.
-const ANOTHER_POLLS: &str = "another program, or another copy of this one, receives this bot's updates; only one can";
+const ANOTHER_POLLS: &str =
+    "another program, or another copy of this one, receives this bot's updates; only one can";
 /// How long to leave the other one alone, in milliseconds.
 const CONFLICT_WAIT_MS: u64 = 5_000;
 /// Nobody is told to wait longer than a day, in seconds.

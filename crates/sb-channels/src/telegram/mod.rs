@@ -167,7 +167,10 @@ impl Channel for Telegram {
         if let Some(buttons) = outgoing::buttons(choices) {
             fields.insert("reply_markup".to_owned(), buttons);
         }
-        done_or(self.bot.api.call("editMessageText", About::Chat, fields.into()).await, "message is not modified")
+        done_or(
+            self.bot.api.call("editMessageText", About::Chat, fields.into()).await,
+            "message is not modified",
+        )
     }
 
     async fn gesture(&self, to: &Chat, gesture: Gesture<'_>) -> Result<()> {
@@ -193,12 +196,20 @@ impl Channel for Telegram {
             Gesture::Heard(press) => {
                 let answer = json!({"callback_query_id": press});
                 // The press counts all the same.
-                done_or(self.bot.api.call("answerCallbackQuery", About::Chat, answer).await, "query is too old")
+                done_or(
+                    self.bot.api.call("answerCallbackQuery", About::Chat, answer).await,
+                    "query is too old",
+                )
             }
         }
     }
 
-    async fn fetch(&self, file: &FileRef, into: &mut (dyn AsyncWrite + Unpin + Send), most: u64) -> Result<u64> {
+    async fn fetch(
+        &self,
+        file: &FileRef,
+        into: &mut (dyn AsyncWrite + Unpin + Send),
+        most: u64,
+    ) -> Result<u64> {
         let asked = json!({"file_id": file.reference});
         let told = self.bot.api.call("getFile", About::Account, asked).await.map_err(|mut fault| {
             if faults::says(&fault, &["file is too big"]) {
@@ -209,13 +220,16 @@ impl Channel for Telegram {
         match told.get("file_path").and_then(Value::as_str) {
             Some(path) if is_path(path) => self.bot.api.pour(path, into, most).await,
             // A server started with `--local` names a file of its own machine.
-            Some(_) => Err(faults::refused("the Bot API server keeps its files where they cannot be fetched from")),
+            Some(_) => {
+                Err(faults::refused("the Bot API server keeps its files where they cannot be fetched from"))
+            }
             None => Err(faults::refused("Telegram does not have this file any more")),
         }
     }
 
     async fn offer(&self, commands: &[Command]) -> Result<()> {
-        let menu: Vec<Value> = commands.iter().filter(|command| is_command(&command.name)).map(in_menu).collect();
+        let menu: Vec<Value> =
+            commands.iter().filter(|command| is_command(&command.name)).map(in_menu).collect();
         self.bot.api.call("setMyCommands", About::Account, json!({"commands": menu})).await.map(drop)
     }
 
@@ -251,7 +265,9 @@ impl LiveReply for Telegram {
         let grown = self.bot.api.call("sendMessageDraft", About::Chat, fields.into()).await;
         grown.map(drop).map_err(|mut fault| {
             // An older server, or a chat of a sort that has none: no draft will do there.
-            if fault.status == Some(400) && matches!(fault.kind, FaultKind::Refused | FaultKind::Lost | FaultKind::Format) {
+            if fault.status == Some(400)
+                && matches!(fault.kind, FaultKind::Refused | FaultKind::Lost | FaultKind::Format)
+            {
                 fault.kind = FaultKind::Unsupported;
             }
             fault

@@ -116,7 +116,9 @@ fn stopped(stop: &StoppedGeneration) -> Option<Event> {
 fn standing(change: &MemberChange) -> Option<Event> {
     let chat = change.chat.id.filter(|_| change.chat.is_spoken_in())?.to_string();
     match (change.old_chat_member.is_in(), change.new_chat_member.is_in()?) {
-        (_, false) if change.chat.is_private() => Some(Event::Gone { chat, why: "the bot was blocked".into() }),
+        (_, false) if change.chat.is_private() => {
+            Some(Event::Gone { chat, why: "the bot was blocked".into() })
+        }
         (_, false) => Some(Event::Gone { chat, why: "the bot was removed from the group".into() }),
         (Some(true), true) => None,
         (_, true) => Some(Event::Back { chat }),
@@ -141,11 +143,7 @@ fn writer(message: &Message) -> Option<Person> {
 }
 
 fn person(user: &User) -> Person {
-    Person {
-        id: user.id.map(|id| id.to_string()),
-        name: user.called(),
-        bot: user.is_bot.unwrap_or_default(),
-    }
+    Person { id: user.id.map(|id| id.to_string()), name: user.called(), bot: user.is_bot.unwrap_or_default() }
 }
 
 fn place(chat: &wire::Chat, topic: Option<i64>) -> Chat {

@@ -230,7 +230,8 @@ impl Chat {
             return title.to_owned();
         }
         let (first_name, last_name) = (self.first_name.clone(), self.last_name.clone());
-        User { id: self.id, first_name, last_name, username: self.username.clone(), ..User::default() }.called()
+        User { id: self.id, first_name, last_name, username: self.username.clone(), ..User::default() }
+            .called()
     }
     pub(super) fn is_private(&self) -> bool {
         self.sort.as_deref() == Some("private")

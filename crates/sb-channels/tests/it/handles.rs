@@ -47,7 +47,7 @@ impl Channel for Lent {
     }
     async fn send(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
         let good = attempt.handle.as_ref().is_some_and(|handle| {
-            let mut used = self.used.lock().unwrap();
+            let mut used = self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let used = used.entry(handle.token.clone()).or_default();
             *used += 1;
             *used <= USES && handle.until > self.clock.now()

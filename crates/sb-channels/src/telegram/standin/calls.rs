@@ -53,7 +53,8 @@ impl Platform {
         let id = params.text("file_id").unwrap_or_default();
         // The small size of a photo ends in `s`; it is the same file here.
         let file = self.files.iter().find(|file| file.id == id || format!("{}s", file.id) == id);
-        let file = file.ok_or_else(|| Refusal::bad("wrong file_id or the file is temporarily unavailable"))?;
+        let file =
+            file.ok_or_else(|| Refusal::bad("wrong file_id or the file is temporarily unavailable"))?;
         if file.bytes.len() > LARGEST_GIVEN {
             return Err(Refusal::bad("file is too big"));
         }
@@ -112,7 +113,8 @@ impl Platform {
 
     fn answer_press(&mut self, params: &Params) -> Result<Value, Refusal> {
         let (now, id) = (self.now(), params.text("callback_query_id").unwrap_or_default());
-        let known = self.queries.iter().position(|(known, at)| known == id && now.ms_since(*at) < QUERY_LIVES_MS);
+        let known =
+            self.queries.iter().position(|(known, at)| known == id && now.ms_since(*at) < QUERY_LIVES_MS);
         let known = known.ok_or_else(|| {
             Refusal::bad("query is too old and response timeout expired or query ID is invalid")
         })?;

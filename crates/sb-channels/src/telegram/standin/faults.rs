@@ -45,7 +45,16 @@ pub(super) struct Planned {
 
 impl Calls {
     fn holds(self, method: &str) -> bool {
-        let post = ["sendmessage", "sendphoto", "senddocument", "sendvoice", "sendaudio", "sendvideo", "sendmediagroup", "editmessagetext"];
+        let post = [
+            "sendmessage",
+            "sendphoto",
+            "senddocument",
+            "sendvoice",
+            "sendaudio",
+            "sendvideo",
+            "sendmediagroup",
+            "editmessagetext",
+        ];
         let gesture = ["sendmessagedraft", "sendchataction", "setmessagereaction", "answercallbackquery"];
         match self {
             Calls::Posts => post.contains(&method),
@@ -80,7 +89,9 @@ impl Break {
             Break::Revoked => Refusal::new(401, "Unauthorized"),
             Break::ChatGone => Refusal::new(403, "Forbidden: bot was blocked by the user"),
             Break::LostAnswer => return None,
-            Break::Format => Refusal::bad("can't parse entities: Unsupported start tag \"x\" at byte offset 0"),
+            Break::Format => {
+                Refusal::bad("can't parse entities: Unsupported start tag \"x\" at byte offset 0")
+            }
             Break::Unknown => Refusal::new(404, "Not Found: method not found"),
             Break::Says(words) => Refusal::bad(words),
         })

@@ -130,16 +130,50 @@ async fn picture(State(shared): State<Arc<Shared>>, Query(which): Query<Which>) 
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 enum Deed {
-    Person { name: String },
-    Group { title: String, #[serde(default)] basic: bool },
-    Topic { chat: String, name: String },
-    Say { chat: String, person: String, text: String, thread: Option<String>, answers: Option<i64> },
-    Press { chat: String, person: String, label: String },
-    Stop { chat: String },
-    Block { chat: String },
-    Unblock { chat: String },
-    Migrate { chat: String },
-    Break { what: String, #[serde(default)] number: u32, #[serde(default)] of: String, times: u32 },
+    Person {
+        name: String,
+    },
+    Group {
+        title: String,
+        #[serde(default)]
+        basic: bool,
+    },
+    Topic {
+        chat: String,
+        name: String,
+    },
+    Say {
+        chat: String,
+        person: String,
+        text: String,
+        thread: Option<String>,
+        answers: Option<i64>,
+    },
+    Press {
+        chat: String,
+        person: String,
+        label: String,
+    },
+    Stop {
+        chat: String,
+    },
+    Block {
+        chat: String,
+    },
+    Unblock {
+        chat: String,
+    },
+    Migrate {
+        chat: String,
+    },
+    Break {
+        what: String,
+        #[serde(default)]
+        number: u32,
+        #[serde(default)]
+        of: String,
+        times: u32,
+    },
     Mend,
 }
 
@@ -192,7 +226,8 @@ async fn act(State(shared): State<Arc<Shared>>, headers: HeaderMap, Json(deed): 
 }
 
 fn somebody(standin: &TelegramStandIn, id: &str) -> Person {
-    let known = standin.shared.look(|platform| platform.people.get(&number(id)).map(|person| person.name.clone()));
+    let known =
+        standin.shared.look(|platform| platform.people.get(&number(id)).map(|person| person.name.clone()));
     Person { id: Some(id.to_owned()), name: known.unwrap_or_else(|| "Somebody".to_owned()), bot: false }
 }
 
@@ -217,7 +252,13 @@ async fn upload(State(shared): State<Arc<Shared>>, headers: HeaderMap, mut parts
             _ => "document",
         };
         let Ok(bytes) = part.bytes().await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
-        file = Some(SaidFile { sort, name: file_name, media_type, bytes, duration: (sort == "voice").then_some(3) });
+        file = Some(SaidFile {
+            sort,
+            name: file_name,
+            media_type,
+            bytes,
+            duration: (sort == "voice").then_some(3),
+        });
     }
     let mut field = |name: &str| fields.remove(name).filter(|text| !text.is_empty());
     let (Some(chat), Some(person), Some(file)) = (field("chat"), field("person"), file) else {

@@ -143,9 +143,9 @@ impl Params {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.is_empty() => Ok(None),
-            Some(Value::String(text)) => {
-                serde_json::from_str(text).map(Some).map_err(|_| Refusal::bad(&format!("can't parse {name} JSON object")))
-            }
+            Some(Value::String(text)) => serde_json::from_str(text)
+                .map(Some)
+                .map_err(|_| Refusal::bad(&format!("can't parse {name} JSON object"))),
             Some(other) => Ok(Some(other.clone())),
         }
     }

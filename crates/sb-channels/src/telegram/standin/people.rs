@@ -124,7 +124,9 @@ impl TelegramStandIn {
         self.shared.with(|platform| {
             let (chat, id) = split(key);
             let entities = platform.typed(text);
-            let Some(message) = platform.rooms.get_mut(&chat).and_then(|room| room.message(id)) else { return };
+            let Some(message) = platform.rooms.get_mut(&chat).and_then(|room| room.message(id)) else {
+                return;
+            };
             (message.text, message.entities) = (text.to_owned(), entities);
             message.edits += 1;
             let message = message.clone();
@@ -231,9 +233,10 @@ impl Platform {
             (ChatSort::Group, ..-1_000_000_000_000) => Sort::Supergroup,
             (ChatSort::Group, _) => Sort::Group,
         };
-        let room = self.rooms.entry(id).or_insert_with(|| {
-            Room::new(id, sort, if sort == Sort::Private { &name } else { "Group" })
-        });
+        let room = self
+            .rooms
+            .entry(id)
+            .or_insert_with(|| Room::new(id, sort, if sort == Sort::Private { &name } else { "Group" }));
         if let Some(thread) = chat.thread.as_deref().map(number) {
             room.topics.entry(thread).or_insert_with(|| Topic { name: "Topic".into(), closed: false });
             room.last_message = room.last_message.max(thread);
@@ -249,11 +252,17 @@ impl Platform {
             None => {
                 let group = self.rooms.get(&id).map(Room::wire).unwrap_or_default();
                 besides.insert("sender_chat".to_owned(), group);
-                Human { id: ANONYMOUS, name: "Group".into(), username: Some("GroupAnonymousBot".into()), is_bot: true }
+                Human {
+                    id: ANONYMOUS,
+                    name: "Group".into(),
+                    username: Some("GroupAnonymousBot".into()),
+                    is_bot: true,
+                }
             }
         };
         if let Some(name) = &saying.forwarded {
-            let origin = json!({"type": "hidden_user", "sender_user_name": name, "date": self.now().0 / 1000});
+            let origin =
+                json!({"type": "hidden_user", "sender_user_name": name, "date": self.now().0 / 1000});
             besides.insert("forward_origin".to_owned(), origin);
         }
         if let Some(quote) = &saying.quote {
@@ -293,7 +302,10 @@ impl Platform {
         let answers_bot = message.answers.is_some_and(|id| {
             room.messages.iter().any(|other| other.id == id && other.from.id == self.bot.id)
         });
-        let named = message.entities.iter().any(|entity| ["mention", "bot_command"].iter().any(|s| entity["type"] == **s));
+        let named = message
+            .entities
+            .iter()
+            .any(|entity| ["mention", "bot_command"].iter().any(|s| entity["type"] == **s));
         self.reads_all || room.sort == Sort::Private || answers_bot || named
     }
 

@@ -68,14 +68,17 @@ impl Platform {
         let sorts: Vec<&str> = items.iter().filter_map(|item| item.get("type")?.as_str()).collect();
         // Photos and videos go together; documents and audio only with their like.
         let mixes = |sort: &str| ["photo", "video"].contains(&sort);
-        if sorts.len() != items.len() || !(sorts.iter().all(|s| mixes(s)) || sorts.iter().all(|s| *s == sorts[0])) {
+        if sorts.len() != items.len()
+            || !(sorts.iter().all(|s| mixes(s)) || sorts.iter().all(|s| *s == sorts[0]))
+        {
             return Err(Refusal::bad("document can't be mixed with other media types"));
         }
         let album = self.next().to_string();
         let mut messages = Vec::new();
         for (item, sort) in items.iter().zip(sorts) {
             let field = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
-            let entities = item.get("caption_entities").and_then(Value::as_array).cloned().unwrap_or_default();
+            let entities =
+                item.get("caption_entities").and_then(Value::as_array).cloned().unwrap_or_default();
             let mut message = Message { album: Some(album.clone()), ..begun.clone() };
             (message.text, message.entities) =
                 rules::words(field("caption"), &entities, LONGEST_CAPTION, CAPTION_TOO_LONG)?;
@@ -117,7 +120,8 @@ impl Platform {
 
     pub(super) fn edit_text(&mut self, params: &Params) -> Result<Value, Refusal> {
         let text = params.text("text").unwrap_or_default();
-        let (text, entities) = rules::words(text, &params.list("entities")?, LONGEST_TEXT, "message is too long")?;
+        let (text, entities) =
+            rules::words(text, &params.list("entities")?, LONGEST_TEXT, "message is too long")?;
         if text.is_empty() {
             return Err(Refusal::bad("message text is empty"));
         }

@@ -18,9 +18,9 @@ const HEADER: &str = "x-telegram-bot-api-secret-token";
 const LONGEST_POLL_S: i64 = 50;
 /// Waits between two tries of a webhook's call, in seconds.
 const LONGEST_WAIT_S: u64 = 60;
-const BY_OTHER: &str = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
-const BY_HOOK: &str =
-    "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+const BY_OTHER: &str =
+    "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+const BY_HOOK: &str = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
 
 /// `getUpdates`: waits until there is an update or the time is up.
 pub(super) async fn get_updates(shared: &Shared, params: &Params) -> Result<Value, Refusal> {
@@ -126,10 +126,12 @@ async fn deliver(shared: Weak<Shared>, mut changed: watch::Receiver<u64>, outsid
     let mut wait = Duration::ZERO;
     loop {
         let Some(here) = shared.upgrade() else { return };
-        let Some(hook) = here.look(|platform| platform.hook.clone()).filter(|hook| hook.number == number) else {
+        let Some(hook) = here.look(|platform| platform.hook.clone()).filter(|hook| hook.number == number)
+        else {
             return;
         };
-        let next = here.look(|platform| platform.updates.front().map(|update| (update.id, update.body.to_string())));
+        let next =
+            here.look(|platform| platform.updates.front().map(|update| (update.id, update.body.to_string())));
         drop(here);
         let Some((id, body)) = next else {
             if changed.changed().await.is_err() {

@@ -26,8 +26,20 @@ const ACTIONS: [&str; 11] = [
 ];
 
 const STYLES: [&str; 14] = [
-    "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "text_link", "blockquote",
-    "expandable_blockquote", "text_mention", "custom_emoji", "mention", "bot_command",
+    "bold",
+    "italic",
+    "underline",
+    "strikethrough",
+    "spoiler",
+    "code",
+    "pre",
+    "text_link",
+    "blockquote",
+    "expandable_blockquote",
+    "text_mention",
+    "custom_emoji",
+    "mention",
+    "bot_command",
 ];
 
 /// A text as it is kept: without white space at its ends, its entities moved along.
@@ -84,12 +96,17 @@ fn check_entity(entity: &Value, units: &[u16]) -> Result<(), Refusal> {
 
 /// A keyboard as it is kept; none, if there are no buttons.
 pub(super) fn keyboard(markup: Option<Value>) -> Result<Option<Value>, Refusal> {
-    let Some(rows) = markup.as_ref().and_then(|markup| markup.get("inline_keyboard")) else { return Ok(None) };
-    let buttons: Vec<&Value> = rows.as_array().into_iter().flatten().filter_map(Value::as_array).flatten().collect();
+    let Some(rows) = markup.as_ref().and_then(|markup| markup.get("inline_keyboard")) else {
+        return Ok(None);
+    };
+    let buttons: Vec<&Value> =
+        rows.as_array().into_iter().flatten().filter_map(Value::as_array).flatten().collect();
     for button in &buttons {
         let text = |name: &str| button.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("text").is_empty() {
-            return Err(Refusal::bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"));
+            return Err(Refusal::bad(
+                "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
+            ));
         }
         if text("callback_data").len() > LONGEST_DATA {
             return Err(Refusal::bad("BUTTON_DATA_INVALID"));
@@ -109,7 +126,11 @@ pub(super) fn reaction(list: &[Value]) -> Result<Option<String>, Refusal> {
     }
     let Some(one) = list.first() else { return Ok(None) };
     let emoji = one.get("emoji").and_then(Value::as_str).unwrap_or_default();
-    if REACTIONS.contains(&emoji) { Ok(Some(emoji.to_owned())) } else { Err(Refusal::bad("REACTION_INVALID")) }
+    if REACTIONS.contains(&emoji) {
+        Ok(Some(emoji.to_owned()))
+    } else {
+        Err(Refusal::bad("REACTION_INVALID"))
+    }
 }
 
 /// What is said of what we are doing.
@@ -147,7 +168,8 @@ pub(super) fn photo(bytes: &[u8]) -> Result<(), Refusal> {
     if !known {
         return Err(Refusal::bad("IMAGE_PROCESS_FAILED"));
     }
-    let side = |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
+    let side =
+        |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
     if let (true, Some(width), Some(height)) = (bytes.starts_with(PNG), side(16), side(20)) {
         let (long, short) = (width.max(height), width.min(height).max(1));
         if width.saturating_add(height) > 10_000 || long / short > 20 {

@@ -49,11 +49,19 @@ impl TelegramStandIn {
         self.shared.look(|platform| {
             let us = platform.bot.id;
             let bytes = |id: &str| {
-                platform.files.iter().find(|file| file.id == id).map(|file| file.bytes.clone()).unwrap_or_default()
+                platform
+                    .files
+                    .iter()
+                    .find(|file| file.id == id)
+                    .map(|file| file.bytes.clone())
+                    .unwrap_or_default()
             };
             let Some(room) = platform.rooms.get(&number(&chat.id)) else { return Vec::new() };
             let wanted = chat.thread.as_deref().map(number);
-            let said = room.messages.iter().filter(|message| message.besides.keys().all(|key| !key.starts_with("migrate")));
+            let said = room
+                .messages
+                .iter()
+                .filter(|message| message.besides.keys().all(|key| !key.starts_with("migrate")));
             said.filter(|message| wanted.is_none() || message.thread == wanted)
                 .map(|message| seen(&chat.id, message, us, bytes))
                 .collect()
