@@ -6,6 +6,7 @@
 //!
 //! A part is a text of its own: what was open where the last part ended is opened again.
 
+mod columns;
 mod cost;
 mod cuts;
 mod marks;

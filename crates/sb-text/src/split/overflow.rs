@@ -4,6 +4,7 @@
 //! same however the text goes on.
 
 use super::Fit;
+use super::columns::Columns;
 use super::cost::Charges;
 use super::window::Window;
 use crate::Doc;
@@ -43,11 +44,9 @@ struct Reading {
     code: bool,
     /// The line so far is a run of this many fence marks.
     marks: Option<(char, usize)>,
-    line_sum: usize,
     /// How much of `://` the word ends with; three once it holds an address.
     scheme: usize,
-    table: Option<Columns>,
-    bars: bool,
+    columns: Columns,
     /// The last character that is no white space: its end, and the bound there.
     last: (usize, usize),
     /// The end of the last whole word, likewise.
@@ -56,12 +55,6 @@ struct Reading {
     paragraph: (usize, usize),
     settled: usize,
     measures: usize,
-}
-
-/// The table that is being read.
-struct Columns {
-    rows: usize,
-    widest: usize,
 }
 
 impl Reading {
@@ -77,10 +70,8 @@ impl Reading {
             indent: 0,
             code: false,
             marks: None,
-            line_sum: 0,
             scheme: 0,
-            table: None,
-            bars: false,
+            columns: Columns::default(),
             last: (window.start, 0),
             word: (window.start, 0),
             paragraph: (window.start, 0),
@@ -90,8 +81,11 @@ impl Reading {
         let opening = length(&Doc::parse(&window.opening()), fit.dialect, fit.unit);
         reading.sum += opening.saturating_sub(1);
         reading.code = window.in_code();
-        if let Some(head) = window.head() {
-            reading.table = Some(Columns { rows: 2, widest: 2 * fit.unit.count(head) });
+        for line in window.head().into_iter().flat_map(str::lines) {
+            for (i, c) in line.chars().enumerate() {
+                reading.columns.take(c, i == 0);
+            }
+            reading.columns.end_line();
         }
         reading.last.1 = reading.sum;
         reading.word.1 = reading.sum;
@@ -109,6 +103,7 @@ impl Reading {
         if c.is_whitespace() {
             self.end_word();
             self.blank += self.charges.of(c, self.first);
+            self.columns.take(c, self.first);
             self.prefix += if self.first { if c == '\t' { 4 } else { 1 } } else { 0 };
             if self.code {
                 self.flush();
@@ -126,12 +121,8 @@ impl Reading {
         if self.scheme == 3 {
             charge = self.charges.of_address(charge);
         }
-        if self.charges.aligns() {
-            self.bars |= c == '|';
-            if let Some(table) = &self.table {
-                let wide = if c.is_ascii() { 1 } else { 2 };
-                charge = charge.max(wide) * (table.rows + 2);
-            }
+        if self.charges.aligns() && !self.code {
+            charge += self.columns.take(c, self.first);
         }
         if self.first {
             if self.prefix >= 4 && !self.code && self.indent < self.prefix {
@@ -146,7 +137,6 @@ impl Reading {
             self.indent = self.indent.max(self.prefix.min(40));
         }
         self.sum += charge;
-        self.line_sum += charge;
         self.last = (at + c.len_utf8(), self.sum);
     }
 
@@ -178,13 +168,12 @@ impl Reading {
         self.end_word();
         if empty && !self.code {
             self.paragraph = self.last;
-            self.table = None;
+            self.columns.end();
             self.indent = 0;
         }
-        self.columns();
         self.blank += self.charges.of_line(self.indent, self.code);
-        if let Some(table) = &self.table {
-            self.blank += table.widest;
+        if self.charges.aligns() && !self.code {
+            self.blank += self.columns.end_line();
         }
         if self.code {
             self.flush();
@@ -192,23 +181,6 @@ impl Reading {
         self.first = true;
         self.prefix = 0;
         self.marks = None;
-        self.bars = false;
-        self.line_sum = 0;
-    }
-
-    /// Follows tables: from the first line with a bar on, each line may be a row.
-    fn columns(&mut self) {
-        if !self.bars || !self.charges.aligns() || self.code {
-            return;
-        }
-        let width = 2 * self.line_sum;
-        match &mut self.table {
-            Some(table) => {
-                table.rows += 1;
-                table.widest = table.widest.max(width / (table.rows + 1));
-            }
-            None => self.table = Some(Columns { rows: 1, widest: width }),
-        }
     }
 
     fn flush(&mut self) {
