@@ -142,7 +142,7 @@ impl Reading {
 
     /// A word that may yet turn out to be a mark is none to measure at.
     fn end_word(&mut self) {
-        if !self.first {
+        if !self.first && !matches!(self.marks, Some((_, 3..))) {
             self.word = self.last;
         }
         self.scheme = 0;
