@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::task::{bench, docs, fuzz, interop, new_channel, requirements, soak, test, transcript};
+use xtask::task::{bench, docs, fuzz, interop, new_channel, requirements, simulate, soak, test, transcript};
 
 /// The project's own tasks.
 #[derive(Parser)]
@@ -41,19 +41,32 @@ enum Task {
     },
     /// Runs docs/transcript.sh on a fresh home and keeps what it prints as docs/transcript.md.
     Transcript,
-    /// Runs the official model SDKs, as clients, against the stand-in model servers.
+    /// Runs clients that were not written here against the stand-ins: model SDKs, and bot libraries.
     Interop,
     /// Kills the program under load, many times, and judges what it answered by its clients' own record.
     Soak {
-        #[arg(long, default_value_t = 200)]
-        kills: u32,
+        /// How often it is killed [default: 200, or 20 with --messenger].
+        #[arg(long)]
+        kills: Option<u32>,
         /// The moments of the kills follow from it.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// With an imitated messenger in which people write, judged by what they see there.
+        #[arg(long)]
+        messenger: bool,
     },
-    /// Measures the release binary beside its floors: turns, latency, memory, start.
+    /// Runs whole engines with a messenger in simulated time, where seeds decide what goes wrong.
+    Simulate {
+        /// The first seed.
+        #[arg(long, default_value_t = 1)]
+        from: u64,
+        /// How many.
+        #[arg(long, default_value_t = 10_000)]
+        seeds: u64,
+    },
+    /// Measures the release binary beside its floors: turns, latency, memory, start, bridge.
     Bench {
-        /// Only these sections: turns, latency, memory, start.
+        /// Only these sections: turns, latency, memory, start, bridge.
         sections: Vec<String>,
         /// A look instead of a measurement.
         #[arg(long)]
@@ -80,7 +93,8 @@ fn main() -> Result<()> {
         Task::NewChannel { id } => new_channel::run(&id),
         Task::Transcript => transcript::run(),
         Task::Interop => interop::run(),
-        Task::Soak { kills, seed } => soak::run(kills, seed),
+        Task::Soak { kills, seed, messenger } => soak::run(kills, seed, messenger),
+        Task::Simulate { from, seeds } => simulate::run(from, seeds),
         Task::Bench { sections, quick, write } => bench::run(&sections, quick, write),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
     }

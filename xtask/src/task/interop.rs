@@ -1,9 +1,11 @@
-//! `cargo xtask interop`: the official model SDKs, as clients of the stand-in model servers.
+//! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! If the SDKs understand the stand-ins, then what the built-in loop was tested on is believed. The
-//! SDKs are pinned and live in a virtual environment below the target folder. No provider is reached.
+//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram.
+//! If they understand the stand-ins, then what our own side was tested on is believed. The clients are
+//! pinned and live below the target folder. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -11,43 +13,81 @@ use anyhow::{Context, Result, bail};
 use crate::needs::{self, PYTHON};
 use crate::{project, shell};
 
-const SDKS: [&str; 2] = ["openai==3.57.0", "anthropic==2.14.0"];
-const CHECK: &str = "crates/sb-testkit/sdk/check_models.py";
+const SDKS: &[&str] = &["openai==3.57.0", "anthropic==2.14.0"];
+const CHECK_MODELS: &str = "crates/sb-testkit/sdk/check_models.py";
+const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
+const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
+const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
+const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
 const READY: &str = "listening on ";
 
-/// Starts the stand-in, lets the SDKs speak to it, ends it.
+/// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    if !project::root().join(CHECK).exists() {
-        bail!("there is no {CHECK} to run");
+    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT] {
+        if !project::root().join(script).exists() {
+            bail!("there is no {script} to run");
+        }
     }
     needs::ensure(&[PYTHON])?;
-    let python = environment()?;
-    let mut standin = StandIn::start()?;
-    let address = format!("http://{}", standin.address()?);
-    shell::run(shell::command(&python, &[CHECK, &address]).env("MODEL_STANDIN", &address))
+    for program in ["node", "npm"] {
+        if !shell::succeeds(&mut shell::command(program, &["--version"])) {
+            bail!(
+                "this machine lacks {program}, with which a bot library speaks to the imitated Telegram; install Node.js 20 or newer first"
+            );
+        }
+    }
+    let folder = project::target_dir().join("interop");
+    models(&folder)?;
+    telegram(&folder)
 }
 
-/// The virtual environment's Python, with the SDKs installed.
-fn environment() -> Result<String> {
-    let folder = project::target_dir().join("interop");
+fn models(folder: &Path) -> Result<()> {
+    let python = python(folder, SDKS)?;
+    let mut standin = StandIn::start(&["--package", "sb-testkit", "--example", "model_standin"])?;
+    let address = format!("http://{}", standin.address()?);
+    shell::run(shell::command(&python, &[CHECK_MODELS, &address]).env("MODEL_STANDIN", &address))
+}
+
+fn telegram(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("telegram"), PYTHON_BOTS)?;
+    let modules = node_modules(&folder.join("telegram"), NODE_BOTS)?;
+    let example = ["--package", "sb-channels", "--features", "standins", "--example", "telegram_standin"];
+    // One each: a bot has one client at a time, and each begins with an empty platform.
+    let mut standin = StandIn::start(&example)?;
+    let address = format!("http://{}", standin.address()?);
+    shell::run(&mut shell::command(&python, &[CHECK_PYTHON_BOT, &address]))?;
+    drop(standin);
+    let mut standin = StandIn::start(&example)?;
+    let address = format!("http://{}", standin.address()?);
+    shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+}
+
+/// The Python of a virtual environment, with these packages installed.
+fn python(folder: &Path, packages: &[&str]) -> Result<String> {
     let (folder, python) = (folder.display().to_string(), folder.join("bin/python").display().to_string());
-    if !std::path::Path::new(&python).exists() {
+    if !Path::new(&python).exists() {
         shell::run(&mut shell::command("python3", &["-m", "venv", &folder]))?;
     }
-    let mut install = vec!["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    install.extend(SDKS);
-    shell::run(&mut shell::command(&python, &install))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    shell::run(shell::command(&python, &install).args(packages))?;
     Ok(python)
 }
 
-/// The running stand-in; it ends when this is dropped.
+/// The folder in which Node finds these packages.
+fn node_modules(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
+    let prefix = folder.display().to_string();
+    let install = ["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", &prefix];
+    shell::run(shell::command("npm", &install).args(packages))?;
+    Ok(folder.join("node_modules"))
+}
+
+/// A running stand-in; it ends when this is dropped.
 struct StandIn(Child);
 
 impl StandIn {
-    fn start() -> Result<StandIn> {
-        let example = ["--locked", "--package", "sb-testkit", "--example", "model_standin"];
-        shell::run(shell::cargo(&["build"]).args(example))?;
-        let mut run = shell::cargo(&["run", "--quiet"]);
+    fn start(example: &[&str]) -> Result<StandIn> {
+        shell::run(shell::cargo(&["build", "--locked"]).args(example))?;
+        let mut run = shell::cargo(&["run", "--quiet", "--locked"]);
         run.args(example).args(["--", "--port", "0"]).stdin(Stdio::null()).stdout(Stdio::piped());
         Ok(StandIn(run.spawn().context("cannot start the stand-in")?))
     }

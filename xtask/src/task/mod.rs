@@ -8,6 +8,7 @@ pub mod fuzz;
 pub mod interop;
 pub mod new_channel;
 pub mod requirements;
+pub mod simulate;
 pub mod soak;
 pub mod test;
 pub mod transcript;

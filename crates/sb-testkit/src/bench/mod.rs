@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "it times the real world from outside the program")]
 
 mod append;
+pub mod bridge;
 mod client;
 mod echo;
 mod figures;

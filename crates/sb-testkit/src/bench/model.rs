@@ -39,6 +39,11 @@ impl Model {
         Ok(Self { address, models, marks })
     }
 
+    /// Forgets what it was asked.
+    pub fn forget(&self) {
+        self.models.forget();
+    }
+
     /// The newest request's marks: when it came, and when it was answered. Forgets it.
     pub fn take(&self) -> Result<(Instant, Instant)> {
         self.models.forget();

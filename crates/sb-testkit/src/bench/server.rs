@@ -40,7 +40,8 @@ impl Home {
         self.folder.path()
     }
 
-    fn program(&self) -> Command {
+    /// The program in this home, with nothing to do yet.
+    pub fn program(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.env_clear().env("SWITCHBOARD_HOME", self.path()).env("SWITCHBOARD_TOKEN", TOKEN);
         command.env("OPENAI_API_KEY", "bench-key").stdin(Stdio::null()).stdout(Stdio::null());

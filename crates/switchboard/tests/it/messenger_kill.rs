@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use sb_testkit::soak::messenger::{self, Plan};
 use sb_testkit::soak::telegram::{Telegram, count};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -231,6 +232,17 @@ async fn fifty_messages_in_flight_at_a_kill_are_all_answered() {
         assert!((1..=most).contains(&count(&answers, &word(n))), "{most} at most: {answers:#?}");
         assert_eq!(count(&answers, "last"), 1, "{answers:#?}");
     }
+}
+
+/// `cargo xtask soak --messenger` is the long one.
+///
+/// Holds: F-05, F-06, F-34.
+#[tokio::test(flavor = "multi_thread")]
+async fn people_who_keep_writing_are_all_answered_in_order_however_often_it_is_killed() {
+    let plan = Plan { binary: PROGRAM.into(), kills: 5, chats: 6, seed: 42 };
+    let verdict = messenger::run(plan).await.expect("the soak runs");
+    assert!(verdict.wrong.is_empty(), "{verdict}");
+    assert!(verdict.at_work * 2 > verdict.kills && verdict.said > 30, "{verdict}");
 }
 
 /// What stands between the program and its platform: it can keep an answer back for ever.
