@@ -21,6 +21,8 @@ pub struct Asking<'a> {
     pub of_album: bool,
     /// Its words begin as a command does.
     pub is_command: bool,
+    /// The id under which the chat was first known, where the platform moved it.
+    pub known_as: Option<&'a str>,
     /// The person was let in by pairing.
     pub guest: bool,
 }
@@ -63,6 +65,7 @@ pub fn judge(options: &ChannelOptions, asking: Asking<'_>) -> Admission {
         || named(&options.allow)
         || approver
         || options.allow.contains(&asking.chat.id)
+        || asking.known_as.is_some_and(|id| options.allow.iter().any(|entry| entry == id))
         // Being let in alone opens no group.
         || (asking.guest && direct && id.is_some());
     if !let_in {

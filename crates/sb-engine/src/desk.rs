@@ -1,8 +1,8 @@
 //! To run things: profiles, tokens, sessions. What it changes holds at once.
 
 use sb_core::model::{
-    Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName, Record, Rights,
-    Secret, Seq, Session, SessionBrief, SessionId, TokenId,
+    ChannelConfig, Choices, ConversationId, Ending, Entry, MessageId, Pending, Phase, Profile, ProfileName,
+    Record, Rights, Secret, Seq, Session, SessionBrief, SessionId, TokenId,
 };
 use sb_store::TokenRecord;
 
@@ -73,6 +73,14 @@ impl Engine {
 
     /// Removes a profile with its tokens and secrets. Its sessions stay.
     pub async fn remove_profile(&self, name: &ProfileName) -> Result<()> {
+        let uses = |c: &ChannelConfig| c.profile == *name || c.options.routes.values().any(|p| p == name);
+        if let Some(channel) = self.store().channels().await?.iter().find(|c| uses(c)) {
+            let said = format!(
+                "The channel {} is answered by {name}. Give it another profile first: switchboard channel set {} --profile NAME",
+                channel.slug, channel.slug
+            );
+            return Err(EngineError::new(EngineErrorKind::Bad, said));
+        }
         if !self.store().remove_profile(name).await? {
             return Err(EngineError::no_profile(name));
         }

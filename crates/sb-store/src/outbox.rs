@@ -106,6 +106,18 @@ impl Store {
         .await
     }
 
+    /// Which conversation put a post, and where, if it is known.
+    pub async fn post_place(&self, key: &PostKey) -> Result<Option<(ConversationId, sb_model::Address)>> {
+        let key = key.clone();
+        self.read("finding a post", move |db| {
+            let sql = format!("select {COLUMNS} from posts where key = $1");
+            let mut found = db.prepare_cached(&sql)?;
+            let post = rows::first(&mut found, [&key.0], |row| stored(db, row))?;
+            Ok(post.map(|p| (p.conversation, p.post.to)))
+        })
+        .await
+    }
+
     /// The places of a channel that have open posts, with the earliest time one of each is due; without
     /// the chats that nothing reaches.
     pub async fn places_to_send(&self, channel: &Slug) -> Result<Vec<(Chat, Timestamp)>> {

@@ -113,8 +113,10 @@ pub fn run(subject: &Subject, seed: u64) -> Tried {
         world.settle(life, seed).await;
         let outbox = life.engine.outbox(None, true).await.unwrap();
         let mut failed = Vec::new();
+        let account = life.engine.channel_status(&crate::messenger::SLUG.into()).account;
+        let account = account.map(|a| a.id).unwrap_or_default();
         for said in &world.said {
-            let key = format!("{}:{}", crate::messenger::SLUG, said.key);
+            let key = format!("{}@{account}:{}", crate::messenger::SLUG, said.key);
             let stored =
                 life.engine.store().message_by_key(&key, sb_engine::model::Timestamp(0)).await.unwrap();
             let Some(stored) = stored else { continue };

@@ -306,3 +306,90 @@ fn a_chat_that_lets_us_in_again_gets_what_was_kept_for_it_also_after_a_restart()
         until(life, "what was kept", || said(&platform, &life.chat) == ["Kept for later."]).await;
     });
 }
+
+const WRITE: &str = "Please.\n!tool write_file {\"path\": \"a.txt\", \"text\": \"x\"}\n!say Written.";
+
+#[test]
+fn what_was_allowed_by_a_groups_old_id_stays_allowed_when_it_moves_in_mid_turn() {
+    let (mut messenger, platform) = telegram(|options| options.allow.clear());
+    platform.set_privacy(false);
+    let group = platform.group("The lab", true);
+    messenger.config.options.allow.push(group.id.clone());
+    messenger.live(async |life| {
+        let ben = platform.person("Ben");
+        platform.say(&group, &ben, "Please.\n!stream 80 100\n!say The end.");
+        life.pass(4_500).await;
+        let moved = platform.migrate(&group);
+        life.pass(10_000).await;
+        let ends = |texts: Vec<String>| texts.iter().any(|t| t.contains("The end."));
+        assert!(
+            ends(said(&platform, &moved)),
+            "the answer went to where the group is: {:#?}",
+            said(&platform, &moved)
+        );
+        platform.say(&moved, &ben, "Please.\n!say Still let in.");
+        until(life, "an answer", || said(&platform, &moved).iter().any(|t| t == "Still let in.")).await;
+    });
+}
+
+#[test]
+fn an_approver_decides_by_button_what_somebody_elses_conversation_asks() {
+    let (mut messenger, platform) = telegram(|options| {
+        options.allow = vec!["*".into()];
+        options.isolate = sb_channel::model::Isolation::ChatAndSender;
+    });
+    platform.set_privacy(false);
+    messenger.live(async |life| {
+        let (group, ben) = (platform.group("The lab", false), platform.person("Ben"));
+        platform.say(&group, &ben, WRITE);
+        until(life, "the question", || platform.seen_of_us(&group).iter().any(|m| !m.buttons.is_empty()))
+            .await;
+        assert!(platform.press(&group, &ben, "Allow once"), "there is a button");
+        life.pass(5_000).await;
+        assert!(!said(&platform, &group).iter().any(|t| t.contains("Written.")), "Ben may not decide");
+        assert!(platform.press(&group, &life.ann, "Allow once"));
+        until(life, "the rest", || said(&platform, &group).iter().any(|t| t.contains("Written."))).await;
+    });
+}
+
+#[test]
+fn words_that_are_passed_on_decide_and_stop_nothing() {
+    let (mut messenger, platform) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say(WRITE);
+        life.until_said("May I run write_file").await;
+        for words in ["1", "/approve", "stop"] {
+            let forwarded = Some("Mallory".to_owned());
+            platform.post(&life.chat, &life.ann, Saying { forwarded, ..Saying::text(words) });
+            life.pass(3_000).await;
+        }
+        let seen = life.seen();
+        assert_eq!((seen.count("Written."), seen.count("Stopped.")), (0, 0), "{:#?}", seen.texts());
+        life.say("1");
+        life.until_said("Written.").await;
+    });
+}
+
+#[test]
+fn another_bot_under_the_same_name_begins_with_messages_of_its_own() {
+    let (mut messenger, _first) = telegram(|_| ());
+    messenger.live(async |life| {
+        life.say("!say From the first.");
+        life.until_said("From the first.").await;
+        life.rest().await;
+    });
+    // Another platform, whose messages and updates are numbered from the beginning again.
+    let other = TelegramStandIn::new(messenger.clock.clone(), "654321:another_token");
+    let ann = other.person("Ann");
+    let chat = other.direct(&ann);
+    messenger.standin = Arc::new(other.clone());
+    messenger.chat = chat.clone();
+    messenger.ann = ann;
+    messenger.live(async |life| {
+        let config = life.engine.channel(&Slug::from(SLUG)).await.unwrap().config;
+        let token = ("token".to_owned(), sb_channel::model::Secret::new("654321:another_token"));
+        life.engine.put_channel(config, vec![token]).await.unwrap();
+        life.say("!say From the second.");
+        until(life, "its answer", || said(&other, &chat) == ["From the second."]).await;
+    });
+}

@@ -104,7 +104,8 @@ impl Conversation {
 
     /// On a messenger a question is also answered by the number or the words of a choice.
     fn as_decision(&self, message: &Message) -> Answered {
-        if message.origin.is_none() {
+        // A leading space says that it is no answer of ours to read.
+        if message.origin.is_none() || message.text.starts_with(' ') {
             return Answered::Words;
         }
         let pending = self.state.turn.as_ref().and_then(|t| t.pending.as_ref());
@@ -142,10 +143,17 @@ impl Conversation {
         }
         if m.manner.names_writers {
             let name = origin.map(|o| o.person.name.as_str()).filter(|n| !n.trim().is_empty());
-            text.push_str(&sb_model::text::one_line(name.unwrap_or(&m.from.0), 64));
+            // No name and no line of a message can look like another writer's.
+            let writer = match name {
+                Some(name) => sb_model::text::one_line(name, 64).replace(':', " "),
+                None => sb_model::text::one_line(&m.from.0, 64),
+            };
+            text.push_str(&writer);
             text.push_str(": ");
+            text.push_str(&m.text.replace('\n', "\n  "));
+        } else {
+            text.push_str(&m.text);
         }
-        text.push_str(&m.text);
         let prepared = self.prepared.get(&id).and_then(Option::as_ref);
         for line in prepared.into_iter().flat_map(|p| &p.lines) {
             text.push('\n');

@@ -64,7 +64,11 @@ impl Conversation {
     pub(super) fn edited(&mut self, message: MessageId, text: String) {
         let told = self.run.as_ref().is_some_and(|r| r.steering.contains(&message));
         let waiting = self.state.waiting.iter().find(|m| m.id == message);
-        if waiting.is_some_and(|m| !is_command(m) && m.text != text) && !told {
+        // What was words does not become a command by being changed.
+        let words = |m: &Message| {
+            !is_command(m) && matches!(commands::read_text(&text, m.manner.stop_words), Ok(None))
+        };
+        if waiting.is_some_and(|m| words(m) && m.text != text) && !told {
             self.record(Change::Edited { message, text });
         }
     }

@@ -108,6 +108,7 @@ impl Conversation {
         let turn = self.state.turn.as_ref();
         let found = turn.and_then(|t| Some((t.id, t.pending.clone()?)));
         let said = match &found {
+            None if named.is_some() => "That request is no longer open, so nothing was done.".to_owned(),
             None => "Nothing waits for an approval here.".to_owned(),
             Some((_, p)) if named.is_some_and(|n| !p.request.is_named_by(n)) => {
                 format!(

@@ -79,7 +79,7 @@ impl Actor {
         // Of one that came before this actor was here, no lane knows.
         let Some(place) = place else { return };
         if let Some(bridge) = self.engine.inner().bridges.get(&place.channel) {
-            bridge.settled(&self.engine, &place.chat, message, how);
+            bridge.settled(&self.engine, &place, message, how);
         }
     }
 

@@ -49,12 +49,30 @@ pub fn check_config(
             return bad(format!("{} takes {}, not {value:?}.", field.key, field.choices.join(", ")));
         }
     }
+    if let Some(url) = config.settings.get("api_url").filter(|url| !url.is_empty())
+        && !(url.starts_with("http://") || url.starts_with("https://"))
+    {
+        return bad(format!("api_url takes an address that begins with https:// or http://, not {url:?}."));
+    }
+    let options = &config.options;
+    for (flag, value, least) in
+        [("--catch-up", options.catch_up_s, 60), ("--ask-expiry", options.ask_expiry_s, 10)]
+    {
+        if value.is_some_and(|s| s < least) {
+            return bad(format!(
+                "{flag} takes at least {least} seconds; with less nothing would be answered."
+            ));
+        }
+    }
+    if options.debounce_ms > 60_000 {
+        return bad("--debounce takes at most a minute; an answer waits that long.".to_owned());
+    }
     for (flag, ids) in [("--allow", &config.options.allow), ("--approvers", &config.options.approvers)] {
         for id in ids {
             let anybody = flag == "--allow" && id == ANYBODY;
             if !anybody && !(manifest.is_id)(id) {
                 return bad(format!(
-                    "{flag} takes ids that never change, and {id:?} is none of {}'s: {} Names can be taken by anybody.",
+                    "{flag} takes ids that never change, and {id:?} is none of {}'s: {}",
                     manifest.label, manifest.id_hint
                 ));
             }

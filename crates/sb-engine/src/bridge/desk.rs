@@ -114,7 +114,8 @@ impl Engine {
             return self.put_channel(config, Vec::new()).await;
         }
         self.store().put_channel(&config, Vec::new()).await?;
-        self.restart_channel(slug).await
+        self.end_channel(slug).await;
+        Ok(())
     }
 
     /// Ends and forgets a channel. What is in its outbox and inbox stays.

@@ -51,7 +51,8 @@ async fn receive(
     name: &'static str,
     wait: &mut Duration,
 ) -> Result<(), Fault> {
-    let stored = engine.store().cursor(&bridge.config.slug, name).await.map_err(of_store)?;
+    let stored =
+        engine.store().cursor(&bridge.config.slug, &bridge.feed_name(name)).await.map_err(of_store)?;
     let Inlet::Feeds(feeds) = bridge.channel.inlet() else { return Ok(()) };
     let Some((_, feed)) = feeds.into_iter().find(|(n, _)| *n == name) else { return Ok(()) };
     let feed: &dyn Feed = feed;

@@ -9,7 +9,7 @@ use sb_core::gate::{self, Admission, Asking, Ignored};
 use sb_core::model::text::one_line;
 use sb_core::model::{
     Address, Busy, Chat, ChatSort, ConversationId, Digest, Fault, Inbound, Isolation, Key, Manner, Origin,
-    Person, Principal, ProfileName, Rights,
+    Person, PostKey, Principal, ProfileName, RequestId, Rights, Slug,
 };
 use sb_store::{Intake, Kept, KeptWhy, PairingOffer, Taken};
 
@@ -68,7 +68,7 @@ pub(super) async fn take(
                 }
             }
             Event::Stopped { key, chat, person } => {
-                if let Some(rights) = admit(bridge, &chat, &person, true) {
+                if let Some(rights) = admit(engine, bridge, &chat, &person).await? {
                     let inbound = inbound(engine, bridge, key, chat, person, "/stop".into(), rights).await?;
                     never_wait.push(true);
                     events.push(inbound);
@@ -78,7 +78,7 @@ pub(super) async fn take(
             Event::Unsent { key } => after.push(After::Edited(key, None)),
             Event::Moved { chat, to } => {
                 engine.store().chat_moved(slug, &chat, &to).await.map_err(of_store)?;
-                locked(&bridge.known_as).clear();
+                bridge.chat_moved(&chat, &to);
                 bridge.log.say(engine.inner().clock.now(), &format!("the chat {chat} is {to} now"));
             }
             Event::Gone { chat, why } => {
@@ -99,7 +99,8 @@ pub(super) async fn take(
     }
     let now = engine.inner().clock.now();
     let told: Vec<_> = events.iter().map(|e| (e.conversation.clone(), e.origin.clone())).collect();
-    let intake = Intake { channel: slug.clone(), feed: feed.to_owned(), cursor: batch.cursor, events, kept };
+    let intake =
+        Intake { channel: slug.clone(), feed: bridge.feed_name(feed), cursor: batch.cursor, events, kept };
     let taken = engine.store().take_batch(intake, never_wait, now).await.map_err(of_store)?;
     for (taken, (conversation, origin)) in taken.into_iter().zip(told) {
         follow_up(engine, bridge, taken, conversation, origin.map(|o| *o));
@@ -178,7 +179,9 @@ async fn said(
 ) -> Result<Option<Inbound>, Fault> {
     let now = engine.inner().clock.now();
     let options = &bridge.config.options;
+    let known_as = known_as(engine, bridge, &incoming.chat.id).await?;
     let asking = Asking {
+        known_as: Some(&known_as),
         chat: &incoming.chat,
         person: &incoming.person,
         us: &bridge.account.id,
@@ -217,9 +220,17 @@ async fn said(
         return Ok(None);
     }
     let context = context_lines(&incoming);
-    let Incoming { key, chat, person, message, text, files, album, addressed, handle, .. } = incoming;
+    let passed_on = incoming.forwarded.is_some();
+    let Incoming { key, chat, person, message, mut text, files, album, addressed, handle, .. } = incoming;
+    if passed_on {
+        // Somebody else's words decide nothing: a leading space says that this is no command.
+        text.insert(0, ' ');
+    }
     let voice = files.iter().any(|f| f.voice_s.is_some());
     let mut inbound = inbound(engine, bridge, key, chat, person, text, rights).await?;
+    if passed_on {
+        inbound.manner.stop_words = false;
+    }
     if voice && inbound.manner.busy == Busy::Steer {
         // A voice note waits its turn.
         inbound.manner.busy = Busy::Queue;
@@ -241,19 +252,55 @@ async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Resul
     if !says.starts_with('/') || says.len() > LONGEST_CHOICE {
         return Ok(None);
     }
-    let Some(rights) = admit(bridge, &chat, &person, true) else { return Ok(None) };
-    inbound(engine, bridge, key, chat, person, says, rights).await.map(Some)
+    let Some(rights) = admit(engine, bridge, &chat, &person).await? else { return Ok(None) };
+    let asks = asking_conversation(engine, &says, &chat, &bridge.config.slug).await?;
+    let mut inbound = inbound(engine, bridge, key, chat, person, says, rights).await?;
+    if let Some((conversation, profile)) = asks {
+        (inbound.conversation, inbound.profile) = (conversation, profile);
+    }
+    Ok(Some(inbound))
 }
 
-fn admit(bridge: &Bridge, chat: &Chat, person: &Person, is_command: bool) -> Option<Rights> {
-    let (addressed, of_album) = (true, false);
-    let us = &bridge.account.id;
-    let guest = is_guest(bridge, person);
-    let asking = Asking { chat, person, us, addressed, of_album, is_command, guest };
-    match gate::judge(&bridge.config.options, asking) {
+/// The conversation that put the question a press answers, if it put it into this very chat.
+async fn asking_conversation(
+    engine: &Engine,
+    says: &str,
+    chat: &Chat,
+    channel: &Slug,
+) -> Result<Option<(ConversationId, ProfileName)>, Fault> {
+    let request = says.split_whitespace().nth(1).and_then(|word| word.parse::<RequestId>().ok());
+    let Some(request) = request else { return Ok(None) };
+    let key = PostKey::question(request, None);
+    let asked = engine.store().post_place(&key).await.map_err(of_store)?;
+    let here = asked.filter(|(_, address)| address.channel == *channel && address.chat.id == chat.id);
+    Ok(here.map(|(conversation, _)| {
+        let profile = conversation.0.split(':').nth(1).unwrap_or_default().into();
+        (conversation, profile)
+    }))
+}
+
+/// Whether somebody who pressed something may, and what: a press is meant for us.
+async fn admit(
+    engine: &Engine,
+    bridge: &Bridge,
+    chat: &Chat,
+    person: &Person,
+) -> Result<Option<Rights>, Fault> {
+    let known_as = known_as(engine, bridge, &chat.id).await?;
+    let asking = Asking {
+        chat,
+        person,
+        us: &bridge.account.id,
+        addressed: true,
+        of_album: false,
+        is_command: true,
+        known_as: Some(&known_as),
+        guest: is_guest(bridge, person),
+    };
+    Ok(match gate::judge(&bridge.config.options, asking) {
         Admission::Admit(rights) => Some(rights),
         _ => None,
-    }
+    })
 }
 
 /// A message without what only a message has.
@@ -399,7 +446,8 @@ fn may_go_on(bridge: &Bridge, person: &Person, now: sb_core::model::Timestamp) -
 }
 
 fn full_key(bridge: &Bridge, key: &str) -> String {
-    format!("{}:{key}", bridge.config.slug)
+    // The account too: another bot under the same name numbers its messages anew.
+    format!("{}@{}:{key}", bridge.config.slug, bridge.account.id)
 }
 
 fn is_urgent(inbound: &Inbound) -> bool {

@@ -30,7 +30,7 @@ pub(crate) enum LaneMail {
     /// A message was taken and will be answered.
     Taken { message: MessageId, address: Address },
     /// A message has its ending, or waits for a person.
-    Settled { message: MessageId, how: EndKind },
+    Settled { message: MessageId, mark: Option<MessageRef>, how: EndKind },
     /// Something is in the outbox.
     Posted,
     /// A reply begins to be written.
@@ -49,7 +49,7 @@ pub(super) struct Lane {
     pub bridge: Arc<Bridge>,
     pub chat: Chat,
     pub features: Features,
-    /// Messages being answered: since when, their mark, and whether they wait for a person.
+    /// Messages being answered: since when, and whether they wait for a person.
     open: HashMap<MessageId, Open>,
     gestures: Gestures,
     pub growing: Option<grow::Growing>,
@@ -62,7 +62,6 @@ pub(super) struct Lane {
 
 struct Open {
     since: Timestamp,
-    mark: Option<MessageRef>,
     waits: bool,
 }
 
@@ -147,19 +146,19 @@ impl Lane {
                     // What was held for it goes first.
                     self.due = Some(self.now());
                 }
-                self.open(message, address.message.clone());
+                self.open(message);
                 let marks = self.bridge.config.options.reactions && self.features.marks.taken.is_some();
                 if let Some(reference) = address.message.filter(|_| marks) {
                     self.gestures.make(Sign::Mark(reference, Some(Mark::Taken)));
                 }
             }
-            LaneMail::Settled { message, how: EndKind::Waiting } => {
+            LaneMail::Settled { message, how: EndKind::Waiting, .. } => {
                 if let Some(open) = self.open.get_mut(&message) {
                     open.waits = true;
                 }
             }
-            LaneMail::Settled { message, how } => {
-                let mark = self.open.remove(&message).and_then(|o| o.mark);
+            LaneMail::Settled { message, mark, how } => {
+                self.open.remove(&message);
                 // Its answer takes the mark off once it is out; what is dropped gets none.
                 if how == EndKind::Dropped {
                     mark.into_iter().for_each(|m| self.mark(m, None));
@@ -170,7 +169,7 @@ impl Lane {
                 for message in &reply.messages {
                     match self.open.get_mut(message) {
                         Some(open) => open.waits = false,
-                        None => self.open(*message, None),
+                        None => self.open(*message),
                     }
                 }
                 self.growing = grow::Growing::begin(self, reply).await;
@@ -189,9 +188,9 @@ impl Lane {
         }
     }
 
-    fn open(&mut self, message: MessageId, mark: Option<MessageRef>) {
+    fn open(&mut self, message: MessageId) {
         if self.open.len() < MOST_OPEN {
-            self.open.insert(message, Open { since: self.now(), mark, waits: false });
+            self.open.insert(message, Open { since: self.now(), waits: false });
         }
     }
 

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sb_channel::{Account, Channel};
 use sb_core::Breaker;
-use sb_core::model::{ChannelConfig, Chat, ConversationId, EndKind, MessageId, Slug};
+use sb_core::model::{Address, ChannelConfig, Chat, ConversationId, EndKind, MessageId, Slug};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -57,6 +57,8 @@ pub(crate) struct Bridge {
     guests: RwLock<HashSet<String>>,
     /// Ids under which moved chats were first known.
     known_as: Mutex<HashMap<String, String>>,
+    /// Chats that moved while we run, and where to.
+    moved: Mutex<HashMap<String, String>>,
     bots: Mutex<HashMap<String, std::collections::VecDeque<sb_core::model::Timestamp>>>,
 }
 
@@ -120,6 +122,31 @@ impl Bridge {
         self.lanes.tell(engine, self, chat, mail);
     }
 
+    /// What a feed's cursor is kept under: a cursor is one account's, and means nothing to another.
+    fn feed_name(&self, feed: &str) -> String {
+        format!("{feed}@{}", self.account.id)
+    }
+
+    /// The platform moved a chat: whoever writes to the old one is heard in the new one.
+    fn chat_moved(&self, from: &str, to: &str) {
+        locked(&self.known_as).clear();
+        locked(&self.moved).insert(from.to_owned(), to.to_owned());
+    }
+
+    /// Where a chat is now.
+    fn where_now(&self, chat: &Chat) -> Chat {
+        let moved = locked(&self.moved);
+        let mut id = &chat.id;
+        // A chain of moves ends; were it a circle, this would too.
+        for _ in 0..=moved.len() {
+            match moved.get(id) {
+                Some(next) => id = next,
+                None => break,
+            }
+        }
+        Chat { id: id.clone(), ..chat.clone() }
+    }
+
     /// Wakes the lanes of all chats that something is unsent to.
     async fn sweep(self: &Arc<Self>, engine: &Engine) {
         if let Ok(places) = engine.store().places_to_send(&self.config.slug).await {
@@ -134,7 +161,7 @@ impl Bridge {
 
     /// Something is in the outbox for this chat.
     pub fn posted(self: &Arc<Self>, engine: &Engine, chat: &Chat) {
-        self.tell(engine, chat, LaneMail::Posted);
+        self.tell(engine, &self.where_now(chat), LaneMail::Posted);
     }
 
     /// A reply begins to be written.
@@ -144,8 +171,9 @@ impl Bridge {
     }
 
     /// A message has its ending, or waits for a person.
-    pub fn settled(self: &Arc<Self>, engine: &Engine, chat: &Chat, message: MessageId, how: EndKind) {
-        self.tell(engine, chat, LaneMail::Settled { message, how });
+    pub fn settled(self: &Arc<Self>, engine: &Engine, place: &Address, message: MessageId, how: EndKind) {
+        let mark = place.message.clone();
+        self.tell(engine, &place.chat, LaneMail::Settled { message, mark, how });
     }
 }
 

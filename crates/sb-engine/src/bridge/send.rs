@@ -136,7 +136,7 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 note(lane, notes).await?;
                 let slug = &lane.bridge.config.slug;
                 lane.engine.store().chat_moved(slug, &lane.chat.id, &to).await.map_err(of_store)?;
-                super::locked(&lane.bridge.known_as).clear();
+                lane.bridge.chat_moved(&lane.chat.id, &to);
                 let there = Chat { id: to, ..lane.chat.clone() };
                 lane.bridge.tell(&lane.engine, &there, LaneMail::Posted);
                 return Ok(Went::Nowhere);
@@ -281,7 +281,9 @@ impl<'a> Part<'a> {
             let why = match outcome {
                 Ok(message) => {
                     lane.bridge.breaker().worked();
-                    lane.bridge.log.change(|s| (s.sent, s.connected) = (Some(now), Some(now)));
+                    lane.bridge
+                        .log
+                        .change(|s| (s.sent, s.connected, s.paused_until) = (Some(now), Some(now), None));
                     // Known now, whatever was before.
                     self.tries = 0;
                     return Ok(Piecewise::Sent(Some(message)));

@@ -87,6 +87,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Ends a channel, and does not start it again by itself.
+    pub(crate) async fn end_channel(&self, slug: &Slug) {
+        let running = locked(&self.inner().bridges.supervised).remove(slug);
+        if let Some(running) = running {
+            end(running).await;
+        }
+    }
+
     /// How a channel is. One that was never started here is off.
     pub fn channel_status(&self, slug: &Slug) -> BridgeStatus {
         self.inner().bridges.log(slug).status()
@@ -201,6 +209,7 @@ async fn start(
         tasks: TaskTracker::new(),
         guests: RwLock::new(guests.into_iter().map(|g| g.id).collect()),
         known_as: Mutex::new(HashMap::new()),
+        moved: Mutex::new(HashMap::new()),
         bots: Mutex::new(HashMap::new()),
     }))
 }
