@@ -271,7 +271,12 @@ impl World {
                 said.marker,
                 posts()
             );
-            assert!(count <= most, "seed {seed}: {} was said {count} times: {texts:#?}", said.marker);
+            assert!(
+                count <= most,
+                "seed {seed}: {} was said {count} times: {texts:#?}. Its posts: {:#?}",
+                said.marker,
+                posts()
+            );
             order.push(texts.iter().position(|t| words(&t)));
             let strange =
                 all.iter().enumerate().any(|(m, other)| m != n && other.texts().iter().any(|t| words(&t)));

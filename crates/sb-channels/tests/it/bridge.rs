@@ -393,3 +393,29 @@ fn another_bot_under_the_same_name_begins_with_messages_of_its_own() {
         until(life, "its answer", || said(&other, &chat) == ["From the second."]).await;
     });
 }
+
+/// After a question a reply goes on under a name of its own; what is shown of it is the message that stays.
+#[test]
+fn a_long_reply_after_a_question_grows_into_the_messages_that_stay() {
+    let (mut messenger, platform) = telegram(|options| {
+        options.allow = vec!["*".into()];
+        options.approvers.clear();
+    });
+    messenger.config.options.approvers = messenger.ann.id.clone().into_iter().collect();
+    platform.set_privacy(false);
+    messenger.live(async |life| {
+        let group = platform.group("The lab", false);
+        let script = "!tool write_file {\"path\": \"a.txt\", \"text\": \"x\"}\n!stream 900 40\n!say The end.";
+        for (chat, first) in [(&life.chat, ""), (&group, "Please.\n")] {
+            platform.say(chat, &life.ann, &format!("{first}{script}"));
+            until(life, "a question", || platform.seen_of_us(chat).iter().any(|m| !m.buttons.is_empty()))
+                .await;
+            platform.press(chat, &life.ann, "Allow once");
+            until(life, "the end", || said(&platform, chat).iter().any(|t| t.contains("The end."))).await;
+            life.rest().await;
+            let texts = said(&platform, chat);
+            assert_eq!(texts.iter().filter(|t| t.contains("word1 word2")).count(), 1, "{texts:#?}");
+            assert_eq!(texts.len(), 3, "the card and two parts: {texts:#?}");
+        }
+    });
+}

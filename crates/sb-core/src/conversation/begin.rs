@@ -211,10 +211,8 @@ impl Conversation {
     /// Goes on with the turn that is stored: after a decision, or a restart.
     fn go_on(&mut self) {
         let Some(turn) = &self.state.turn else { return };
-        let (id, session) = (turn.id, turn.session);
-        let messages = turn.messages.iter().map(|(m, _)| m.id).collect();
-        self.run = Some(Run::new(id, self.now, turn.worked_ms));
-        self.perform(Effect::Show(Show::Began(session, messages)));
+        let id = turn.id;
+        self.run = Some(Run { resumed: true, ..Run::new(id, self.now, turn.worked_ms) });
         self.perform(Effect::Run(id));
     }
 
@@ -222,6 +220,13 @@ impl Conversation {
         let Some(run) = self.run.as_mut().filter(|r| r.turn == turn) else { return };
         let of_turn: Vec<Entry> = entries.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
         of_turn.iter().for_each(|e| run.note(e.seq, &e.record));
+        // Only now it is known what of its reply was said before, and so where it goes on.
+        if std::mem::take(&mut run.resumed)
+            && let Some(stored) = &self.state.turn
+        {
+            let messages = stored.messages.iter().map(|(m, _)| m.id).collect();
+            self.perform(Effect::Show(Show::Began(stored.session, messages)));
+        }
         let words: Vec<MessageId> = self
             .state
             .waiting

@@ -59,6 +59,8 @@ pub(super) struct Run {
     /// The last request it put before people, and where the words after it begin.
     pub asked: Option<RequestId>,
     pub stretch: Seq,
+    /// It goes on with what an earlier run began, and nobody was told yet.
+    pub resumed: bool,
     /// Calls of the newest answer, to know what a result is of.
     pub calls: Vec<Call>,
     /// Calls that were let go and have no result yet.
@@ -82,6 +84,7 @@ impl Run {
             growing: String::new(),
             asked: None,
             stretch: Seq(0),
+            resumed: false,
             calls: Vec::new(),
             acting: Vec::new(),
             stop: None,

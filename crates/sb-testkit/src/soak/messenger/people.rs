@@ -164,16 +164,16 @@ impl Crowd {
 pub(super) async fn write(crowd: Arc<Crowd>, n: usize, dice: Arc<impl Dice>) -> Result<()> {
     let mut many = 0;
     while !crowd.closed.load(Ordering::SeqCst) {
-        tokio::time::sleep(Duration::from_millis(50 + dice.roll() % 300)).await;
+        tokio::time::sleep(Duration::from_millis(150 + dice.roll() % 500)).await;
         crowd.look(n).await?;
         if crowd.record(n).open().len() >= AHEAD {
             continue;
         }
-        let script = match dice.roll() % 5 {
+        let script = match dice.roll() % 8 {
             0 => "!stream 10 25\n",
             1 => "!wait 0.2\n",
             // Longer than one message of the platform's.
-            2 => "!stream 900 0\n",
+            2 => "!stream 700 0\n",
             _ => "",
         };
         crowd.say(n, script, &format!("m{n}x{many}.")).await?;
