@@ -132,7 +132,7 @@ impl World {
             went: HashSet::new(),
             crashes: 0,
             turns: 0,
-            bridged: seed % 2 == 0,
+            bridged: seed.is_multiple_of(2),
             posts: HashMap::new(),
         }
     }

@@ -107,7 +107,7 @@ async fn a_key_that_is_repeated_back_is_struck_out() {
     let base = serve(Arc::new(Notify::new())).await;
     let fault =
         Http::new().expect("a client").post(ask(base + "/echo", 60_000)).await.err().expect("refused");
-    assert_eq!((fault.kind, fault.status), (FaultKind::Refused, Some(400)));
+    assert_eq!((fault.kind.clone(), fault.status), (FaultKind::Refused, Some(400)));
     assert!(!format!("{fault:?}").contains(KEY), "{fault}");
 }
 
