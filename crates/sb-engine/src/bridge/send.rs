@@ -38,7 +38,7 @@ enum Piecewise {
     Sent(Option<MessageRef>),
     Refused(String),
     Perhaps,
-    Later { at: Timestamp, why: String, unknown: bool },
+    Later { at: Timestamp, why: String },
     Gone(String),
     Moved(String),
 }
@@ -112,8 +112,7 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 lane.bridge.log.say(lane.now(), &format!("a message was refused: {why}"));
                 refused = Some(why);
             }
-            Piecewise::Later { at, why, unknown } => {
-                part.tries -= u32::from(!unknown && part.tries > 0);
+            Piecewise::Later { at, why } => {
                 if part.claimed {
                     notes.push(part.note(lane, PartState::Trying, part.message.clone()));
                 }
@@ -252,12 +251,12 @@ impl<'a> Part<'a> {
                 Ok(handle) => handle,
                 Err(why) => {
                     let at = lane.now().plus_ms(UNTIL_SPOKEN_MS);
-                    return Ok(Piecewise::Later { at, why, unknown: true });
+                    return Ok(Piecewise::Later { at, why });
                 }
             };
             if let Err(at) = lane.bridge.breaker().ask(lane.now()) {
                 let why = "too much failed, so nothing is sent for a while".to_owned();
-                return Ok(Piecewise::Later { at, why, unknown: true });
+                return Ok(Piecewise::Later { at, why });
             }
             let before = self.tries;
             let is_edit = self.message.is_some();
@@ -305,7 +304,7 @@ impl<'a> Part<'a> {
             };
             match sending::next(&why, of, now) {
                 Next::Again { at } => {
-                    return Ok(Piecewise::Later { at, why: why.to_string(), unknown: true });
+                    return Ok(Piecewise::Later { at, why: why.to_string() });
                 }
                 Next::Plain => plain = true,
                 Next::Fresh => self.message = None,
@@ -322,7 +321,7 @@ impl<'a> Part<'a> {
                     Some(handle) => lane.handles.is_over(handle),
                     None => {
                         let at = now.plus_ms(UNTIL_SPOKEN_MS);
-                        return Ok(Piecewise::Later { at, why: HELD.to_owned(), unknown: true });
+                        return Ok(Piecewise::Later { at, why: HELD.to_owned() });
                     }
                 },
             }
