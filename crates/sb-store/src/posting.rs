@@ -83,13 +83,15 @@ pub(crate) fn post(db: &Connection, of: &ConversationId, post: &Post, at: Option
     }
 }
 
-/// Reads past those that stay, so it costs no more than what is unsent.
+/// Our own answers to single messages go before agents' replies: somebody who presses a button again and again
+/// must not push out what others wait for. Reads past those that stay, so it costs no more than what is unsent.
 fn drop_oldest(db: &Connection, channel: &str) -> Result<()> {
     db.prepare_cached(
         "update posts set state = 'dropped', why = $1
-         where channel = $2 and state = 'open' and number <=
+         where number in
              (select number from posts where channel = $2 and state = 'open'
-              order by number desc limit 1 offset $3)",
+              order by case when key >= 'message:' and key < 'message;' then 1 else 0 end, number desc
+              limit 1000 offset $3)",
     )?
     .execute(params![
         format!("more than {MOST_UNSENT} posts waited to be sent"),

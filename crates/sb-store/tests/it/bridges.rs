@@ -122,6 +122,11 @@ async fn the_backlog_keeps_the_last_two_hundred() {
     outbox::the_backlog_keeps_the_last_two_hundred(&Home::new()).await;
 }
 
+#[tokio::test]
+async fn our_own_answers_leave_the_backlog_before_replies_do() {
+    outbox::our_own_answers_leave_the_backlog_before_replies_do(&Home::new()).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_moved_chat_takes_its_posts_along() {
     outbox::a_moved_chat_takes_its_posts_along(&Home::new()).await;

@@ -192,6 +192,18 @@ pub async fn the_backlog_keeps_the_last_two_hundred(ground: &impl Ground) {
     assert_eq!(store.outbox(Some(&slug("tg")), false, 999).await.unwrap().len(), most);
 }
 
+pub async fn our_own_answers_leave_the_backlog_before_replies_do(ground: &impl Ground) {
+    let store = ground.open().await;
+    write(&store, "x", vec![post("turn:1", address("tg", "x"), "what somebody waits for")]).await;
+    for n in 0..MOST_UNSENT + 10 {
+        write(&store, "x", vec![post(&format!("message:{n}"), address("tg", "x"), "no longer open")]).await;
+    }
+    let all = store.outbox(Some(&slug("tg")), true, 999).await.unwrap();
+    let dropped = |p: &&StoredPost| p.state == PostState::Dropped;
+    assert_eq!(all.iter().filter(dropped).count(), 11);
+    assert!(all.iter().filter(dropped).all(|p| p.post.key.0.starts_with("message:")), "{all:#?}");
+}
+
 pub async fn a_moved_chat_takes_its_posts_along(ground: &impl Ground) {
     let store = ground.open().await;
     let tg = slug("tg");
