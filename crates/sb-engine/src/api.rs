@@ -215,10 +215,16 @@ impl Engine {
 
     /// Ends all actors and their turns, and closes the store. What was unfinished is taken up at the next start.
     pub async fn close(&self) -> Result<()> {
+        self.rest().await;
+        Ok(self.0.store.clone().close().await?)
+    }
+
+    /// The first half of [`close`](Self::close): everything ends that goes on by itself; what is kept can still be
+    /// asked for.
+    pub async fn rest(&self) {
         self.0.closing.store(true, Ordering::SeqCst);
         self.0.ends.cancel();
         tokio::join!(self.0.actors.close(CLOSING), self.end_channels());
-        Ok(self.0.store.clone().close().await?)
     }
 
     /// Whether [`close`](Self::close) was called.

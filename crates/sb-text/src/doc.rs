@@ -103,18 +103,24 @@ pub enum Inline {
 
 /// The characters of inlines without any marks; a break is a space.
 pub(crate) fn words(inlines: &[Inline]) -> String {
-    let mut all = String::new();
-    gather(inlines, &mut all);
-    all
+    words_with(inlines, |_, _| None)
 }
 
-fn gather(inlines: &[Inline], all: &mut String) {
+/// The same, and behind each link what `after` says of its address and text.
+pub(crate) fn words_with(inlines: &[Inline], after: fn(&str, &[Inline]) -> Option<String>) -> String {
+    let mut all = String::new();
     for inline in inlines {
         match inline {
             Inline::Text(text) | Inline::Code(text) => all.push_str(text),
-            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => gather(inner, all),
-            Inline::Link { text, .. } => gather(text, all),
+            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
+                all.push_str(&words_with(inner, after));
+            }
+            Inline::Link { url, text } => {
+                all.push_str(&words_with(text, after));
+                all.extend(after(url, text));
+            }
             Inline::Break => all.push(' '),
         }
     }
+    all
 }

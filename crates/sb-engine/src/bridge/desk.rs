@@ -124,7 +124,8 @@ impl Engine {
         if !known || !self.store().remove_channel(slug).await? {
             return Err(no_channel(slug));
         }
-        self.restart_channel(slug).await
+        self.end_channel(slug).await;
+        Ok(())
     }
 
     /// Those who asked to be let in.

@@ -27,7 +27,7 @@ const LONGEST_CHOICE: usize = 64;
 const BOT_MESSAGES: usize = 20;
 const BOT_WINDOW_MS: i64 = 10 * 60 * 1000;
 /// Moved chats that are remembered at hand.
-const KNOWN_CHATS: usize = 10_000;
+pub(super) const KNOWN_CHATS: usize = 10_000;
 
 /// What is done once the batch is stored.
 enum After {

@@ -130,7 +130,12 @@ impl Bridge {
     /// The platform moved a chat: whoever writes to the old one is heard in the new one.
     fn chat_moved(&self, from: &str, to: &str) {
         locked(&self.known_as).clear();
-        locked(&self.moved).insert(from.to_owned(), to.to_owned());
+        let mut moved = locked(&self.moved);
+        // What is forgotten here the platform says again.
+        if moved.len() >= intake::KNOWN_CHATS {
+            moved.clear();
+        }
+        moved.insert(from.to_owned(), to.to_owned());
     }
 
     /// Where a chat is now.

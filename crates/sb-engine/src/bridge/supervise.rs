@@ -36,8 +36,8 @@ const SWEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Supervised {
     closing: CancellationToken,
     task: tokio::task::JoinHandle<()>,
-    /// It was started by itself, whether it is enabled or not.
-    alone: bool,
+    /// It was started by itself, whether it is enabled or not; cancelled once it was disabled or removed.
+    alone: Option<CancellationToken>,
 }
 
 impl Engine {
@@ -49,16 +49,17 @@ impl Engine {
         }
         let enabled: Vec<_> = self.store().channels().await?.into_iter().filter(|c| c.enabled).collect();
         for config in &enabled {
-            self.supervise(config.slug.clone(), false);
+            self.supervise(config.slug.clone(), None);
         }
         Ok(enabled.len())
     }
 
-    /// Starts one channel now, and once: what a `bridge` on its own does.
+    /// Starts one channel now, and once: what a `bridge` on its own does. The token is cancelled once the channel
+    /// was disabled or removed; a change starts it anew.
     ///
     /// # Errors
     /// If it cannot start: wrong settings, wrong credentials, a platform that cannot be reached.
-    pub async fn start_channel(&self, slug: &Slug) -> Result<BridgeStatus, Fault> {
+    pub async fn start_channel(&self, slug: &Slug) -> Result<(BridgeStatus, CancellationToken), Fault> {
         for conversation in self.store().held().await.map_err(of_store)? {
             self.inner().bridges.holds(conversation);
         }
@@ -68,31 +69,34 @@ impl Engine {
         let task = tokio::spawn(async move {
             go(&engine, &bridge).await;
         });
-        let supervised = Supervised { closing, task, alone: true };
+        let ended = CancellationToken::new();
+        let supervised = Supervised { closing, task, alone: Some(ended.clone()) };
         locked(&self.inner().bridges.supervised).insert(slug.clone(), supervised);
-        Ok(log.status())
+        Ok((log.status(), ended))
     }
 
-    /// A channel was added, changed, enabled, disabled or removed: it alone is started anew, or ended.
-    pub async fn restart_channel(&self, slug: &Slug) -> crate::Result<()> {
-        let running = locked(&self.inner().bridges.supervised).remove(slug);
-        let alone = running.as_ref().is_some_and(|r| r.alone);
-        if let Some(running) = running {
-            end(running).await;
-        }
+    /// A channel was added or changed: it alone is started anew, if it is to run here.
+    pub(crate) async fn restart_channel(&self, slug: &Slug) -> crate::Result<()> {
+        let alone = self.stop_channel(slug).await;
         let stored = self.store().channel(slug).await?;
-        if stored.is_some_and(|c| alone || (c.enabled && self.inner().serves_channels())) {
+        if stored.is_some_and(|c| alone.is_some() || (c.enabled && self.inner().serves_channels())) {
             self.supervise(slug.clone(), alone);
         }
         Ok(())
     }
 
-    /// Ends a channel, and does not start it again by itself.
+    /// A channel was disabled or removed: it ends, and so does the bridge that runs for it alone.
     pub(crate) async fn end_channel(&self, slug: &Slug) {
-        let running = locked(&self.inner().bridges.supervised).remove(slug);
-        if let Some(running) = running {
-            end(running).await;
+        if let Some(alone) = self.stop_channel(slug).await {
+            alone.cancel();
         }
+    }
+
+    async fn stop_channel(&self, slug: &Slug) -> Option<CancellationToken> {
+        let mut running = locked(&self.inner().bridges.supervised).remove(slug)?;
+        let alone = running.alone.take();
+        end(running).await;
+        alone
     }
 
     /// How a channel is. One that was never started here is off.
@@ -112,8 +116,10 @@ impl Engine {
         }
     }
 
-    fn supervise(&self, slug: Slug, alone: bool) {
+    fn supervise(&self, slug: Slug, alone: Option<CancellationToken>) {
         let (closing, log) = (CancellationToken::new(), self.inner().bridges.log(&slug));
+        // Now, not once the task gets its turn: whoever looks next sees that it is on its way.
+        log.change(|s| s.state = BridgeState::Starting);
         let (engine, token, name) = (self.clone(), closing.clone(), slug.clone());
         let task = tokio::spawn(async move { keep_up(engine, name, log, token).await });
         locked(&self.inner().bridges.supervised).insert(slug, Supervised { closing, task, alone });

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::doc::{Align, Cell, Inline};
+use crate::doc::{Align, Cell, words_with};
 use crate::links;
 
 const GAP: &str = "  ";
@@ -56,25 +56,7 @@ fn push_row(table: &mut String, columns: &[Align], widths: &[usize], row: &[Stri
 
 /// A cell's words; an address stands behind its text.
 fn shown(cell: &Cell) -> String {
-    let mut all = String::new();
-    gather(cell, &mut all);
-    all
-}
-
-fn gather(inlines: &[Inline], all: &mut String) {
-    for inline in inlines {
-        match inline {
-            Inline::Text(text) | Inline::Code(text) => all.push_str(text),
-            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => gather(inner, all),
-            Inline::Link { url, text } => {
-                gather(text, all);
-                if !links::is_bare(url, text) {
-                    all.push_str(&format!(" ({url})"));
-                }
-            }
-            Inline::Break => all.push(' '),
-        }
-    }
+    words_with(cell, |url, text| (!links::is_bare(url, text)).then(|| format!(" ({url})")))
 }
 
 /// How many cells of a terminal a text takes: two for what East Asian scripts and emoji take.

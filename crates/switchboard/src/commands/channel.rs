@@ -118,7 +118,8 @@ async fn going(channel: &ChannelInfo, desk: &Desk) -> Result<String> {
     if !channel.runs_here {
         let server = desk.server().await?;
         return Ok(match (server.bridge, server.listen, channel.config.enabled) {
-            (Some(bridge), _, _) if bridge == slug.0 => {
+            // Switched off it ends, which its state says even while it is still here.
+            (Some(bridge), _, _) if bridge == slug.0 && status.state != "off" => {
                 "Its bridge takes up what changed within seconds.".to_owned()
             }
             (_, _, false) => format!("It is off; `switchboard channel enable {slug}` switches it on."),

@@ -4,15 +4,13 @@
 //! to do; later ones are the engine's to get over. Commands reach it through the home's socket, and what
 //! they change of its channel starts it anew.
 
-use std::time::Duration;
-
 use anyhow::{Result, anyhow};
 use sb_doors::local::client::Desk;
 use sb_doors::local::wire::{KindInfo, ServerInfo};
 use sb_doors::{http, standing};
+use sb_engine::Engine;
 use sb_engine::channel::Account;
 use sb_engine::model::{ChannelConfig, Fault, FaultKind, ProfileName, Secret, Slug};
-use sb_engine::{BridgeState, Engine};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -25,9 +23,6 @@ use crate::home::Home;
 use crate::settings::{Settings, address, public_url};
 use crate::usage::usage;
 use crate::{changes, door, logs, opening, output, reach};
-
-/// How often it is seen whether the channel was ended by a command.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// Runs a bridge until it is told to end.
 pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result<()> {
@@ -60,7 +55,7 @@ pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result
             serving.spawn(http::serve(listener, router, closing.clone()));
         }
         engine.take_up().await?;
-        let started = tokio::select! {
+        let (started, ended) = tokio::select! {
             started = engine.start_channel(&slug) => started.map_err(|why| not_started(&why, &kind))?,
             () = signals.next() => return Ok(()),
         };
@@ -73,7 +68,7 @@ pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result
         serving.spawn(local);
         tokio::select! {
             Some(ended) = serving.join_next() => ended?.map_err(|why| anyhow!("Serving failed: {why}.")),
-            gone = stay(&engine, &slug) => Err(gone),
+            () = ended.cancelled() => Err(anyhow!("The channel {slug} was disabled or removed, so its bridge ends.")),
             () = signals.next() => Ok(()),
         }
     };
@@ -251,19 +246,4 @@ async fn say(
         channel.kind
     ));
     Ok(said)
-}
-
-/// Stays with the channel while it is changed and started anew. Returns once it was removed.
-async fn stay(engine: &Engine, slug: &Slug) -> anyhow::Error {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        if engine.channel_status(slug).state != BridgeState::Off {
-            continue;
-        }
-        if let Err(why) = engine.channel(slug).await
-            && why.kind == sb_engine::EngineErrorKind::NotFound
-        {
-            return anyhow!("The channel {slug} was removed, so its bridge ends.");
-        }
-    }
 }

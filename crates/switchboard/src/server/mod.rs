@@ -31,6 +31,8 @@ use crate::{door, logs, opening, output, reach};
 
 /// Longest that everything open may take to end.
 const CLOSING: Duration = Duration::from_millis(4500);
+/// How long the store stays open for whoever has asked before the end began.
+const ANSWERING: Duration = Duration::from_secs(1);
 
 /// Runs a server until it is told to end. `up`: with every enabled channel, and in a home without a
 /// profile one is made.
@@ -114,13 +116,21 @@ async fn end(
     // First the socket's name, so that whoever has connected is the last.
     door::remove(home);
     closing.cancel();
-    let all =
-        async { tokio::join!(engine.close(), async { while serving.join_next().await.is_some() {} }).0 };
+    let all = async {
+        // A command that is being answered still finds what it asks for.
+        let answered = tokio::time::timeout(ANSWERING, served(&mut serving));
+        drop(tokio::join!(engine.rest(), answered));
+        tokio::join!(engine.close(), served(&mut serving)).0
+    };
     match tokio::time::timeout(CLOSING, all).await {
         Ok(closed) => closed?,
         Err(_) => tracing::warn!("what was at work took too long to end; the next start takes it up"),
     }
     Ok(())
+}
+
+async fn served(serving: &mut JoinSet<std::io::Result<()>>) {
+    while serving.join_next().await.is_some() {}
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

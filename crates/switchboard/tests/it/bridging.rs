@@ -73,6 +73,13 @@ async fn bridge(world: &World, telegram: &Telegram, lines: usize) -> Server {
     Server::start(program, lines).await
 }
 
+/// A bridge for what the home knows already.
+async fn again(world: &World) -> Server {
+    let mut program = world.program();
+    program.args(["bridge", "--via", "telegram", "--slug", "telegram-standin"]);
+    Server::start(program, 1).await
+}
+
 #[tokio::test]
 async fn the_line_that_is_printed_lets_a_person_talk_and_decide() {
     let world = World::new();
@@ -107,16 +114,14 @@ async fn the_line_that_is_printed_lets_a_person_talk_and_decide() {
     assert!(trace.contains(&decided), "{trace}");
     assert!(bridge.end(Signal::SIGTERM).await.success());
     // What it was given is kept: the next start needs only its name.
-    let mut program = world.program();
-    program.args(["bridge", "--via", "telegram", "--slug", "telegram-standin"]);
-    let mut again = Server::start(program, 1).await;
+    let mut again = again(&world).await;
     telegram.say("Still there?").await;
     telegram.until("You said: \"Still there?\"").await;
     assert!(again.end(Signal::SIGINT).await.success());
 }
 
 #[tokio::test]
-async fn a_changed_channel_is_taken_up_by_its_bridge_and_a_removed_one_ends_it() {
+async fn a_changed_channel_is_taken_up_by_its_bridge_and_one_switched_off_or_removed_ends_it() {
     let world = World::new();
     let telegram = Telegram::start(&world).await;
     let mut bridge = bridge(&world, &telegram, 4).await;
@@ -124,6 +129,12 @@ async fn a_changed_channel_is_taken_up_by_its_bridge_and_a_removed_one_ends_it()
     assert!(said.contains("Its bridge takes up what changed"), "{said}");
     telegram.say("After").await;
     telegram.until("You said: \"After\"").await;
+    let said = world.done(&["channel", "disable", "telegram-standin"]).await;
+    assert!(said.contains("It is off"), "{said}");
+    assert_eq!(bridge.ended().await.code(), Some(1));
+    let mut bridge = again(&world).await;
+    telegram.say("Back").await;
+    telegram.until("You said: \"Back\"").await;
     let said = world.done(&["channel", "remove", "telegram-standin"]).await;
     assert!(said.contains("Removed the channel"), "{said}");
     assert_eq!(bridge.ended().await.code(), Some(1));
