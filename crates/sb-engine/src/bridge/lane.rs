@@ -173,6 +173,8 @@ impl Lane {
                     }
                 }
                 self.growing = grow::Growing::begin(self, reply).await;
+                // A new lane, or one whose chat was gone, has not seen what stands before this reply.
+                self.due = Some(self.now());
             }
             LaneMail::Heard(handle) => self.gestures.make(Sign::Heard(handle)),
             LaneMail::Notice(said) => {

@@ -72,15 +72,16 @@ pub fn a_closed_chat_is_left_alone_until_it_speaks(subject: &Subject) {
         life.pass(30_000).await;
         let asked = life.standin.requests();
         assert_eq!(life.seen().count("Into the void."), 0);
-        life.say("!say And back.");
-        life.until_said("And back.").await;
+        // What comes next is longer than a message and grows before our eyes; what was held stands before it.
+        life.say("!stream 1500 5");
+        life.until("both", |seen| seen.count("Into the void.") > 0 && seen.count("word1500") > 0).await;
         life.rest().await;
-        assert_eq!(
-            life.seen().count("Into the void."),
-            1,
-            "what was held went first: {:#?}",
-            life.seen().texts()
-        );
+        let seen = life.seen();
+        let texts = seen.texts();
+        assert_eq!(seen.count("Into the void."), 1, "what was held is said: {texts:#?}");
+        let held = texts.iter().position(|t| t.contains("Into the void."));
+        let next = texts.iter().position(|t| t.contains("word1 "));
+        assert!(held < next, "what was held went first: {texts:#?}");
         assert!(life.standin.requests() >= asked);
     });
 }
