@@ -43,6 +43,8 @@ pub struct ChannelOptions {
     pub isolate: Isolation,
     /// A request that waits for a person is withdrawn after this time.
     pub ask_expiry_s: Option<u64>,
+    /// What one person may write; more is not taken.
+    pub limit: Option<Limit>,
 }
 
 impl Default for ChannelOptions {
@@ -61,7 +63,24 @@ impl Default for ChannelOptions {
             catch_up_s: None,
             isolate: Isolation::Thread,
             ask_expiry_s: None,
+            limit: None,
         }
+    }
+}
+
+/// So many messages in a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    pub messages: u32,
+    pub per_s: u32,
+}
+
+impl Limit {
+    /// The one of two that lets less through in the long run.
+    #[must_use]
+    pub fn tighter(self, other: Self) -> Self {
+        let through = |this: Self, per: Self| u64::from(this.messages) * u64::from(per.per_s);
+        if through(self, other) <= through(other, self) { self } else { other }
     }
 }
 

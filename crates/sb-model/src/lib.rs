@@ -22,7 +22,7 @@ mod turn;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
 pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
-pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Pairing, Streaming};
+pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};

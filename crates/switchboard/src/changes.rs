@@ -10,7 +10,7 @@ use anyhow::Result;
 use sb_doors::local::wire::{FieldInfo, KindInfo};
 use sb_engine::model::{ChannelConfig, ChannelOptions, ProfileName, Slug};
 
-use crate::args::channel::ChannelFlags;
+use crate::args::channel::{ChannelFlags, LimitFlag};
 use crate::output::quoted;
 use crate::usage::usage;
 
@@ -110,6 +110,7 @@ fn behave(flags: &ChannelFlags, options: &mut ChannelOptions) -> Result<()> {
     put(&mut options.catch_up_s, flags.catch_up.map(|s| s.0));
     put(&mut options.isolate, flags.isolate.map(Into::into));
     put(&mut options.ask_expiry_s, flags.ask_expiry.map(|s| s.0));
+    put(&mut options.limit, flags.limit.map(|l| l.0));
     Ok(())
 }
 
@@ -150,6 +151,9 @@ pub fn words(flags: &ChannelFlags, kind: &KindInfo) -> String {
     flags.catch_up.iter().for_each(|s| word("catch-up", span(*s)));
     flags.isolate.iter().for_each(|i| word("isolate", name(i).replace("chatandsender", "chat+sender")));
     flags.ask_expiry.iter().for_each(|s| word("ask-expiry", span(*s)));
+    let limit =
+        |l: LimitFlag| l.0.map_or_else(|| "off".to_owned(), |l| format!("{}/{}", l.messages, l.per_s));
+    flags.limit.iter().for_each(|l| word("limit", limit(*l)));
     let mut rest = Vec::new();
     let switches = [
         ("require-mention", flags.require_mention),

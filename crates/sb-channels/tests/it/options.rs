@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use sb_channel::model::{Busy, Isolation, Slug};
+use sb_channel::model::{Busy, Isolation, Limit, Slug};
 use sb_channels::telegram::standin::{SaidFile, Saying};
 use sb_testkit::messenger::SLUG;
 
@@ -93,6 +93,39 @@ fn what_is_older_than_catch_up_allows_is_passed_over_and_logged() {
         assert_eq!(life.seen().count("Too old."), 0);
         let lines = life.engine.channel_status(&Slug::from(SLUG)).lines;
         assert!(lines.iter().any(|l| l.said.contains("--catch-up")), "{lines:#?}");
+    });
+}
+
+#[test]
+fn who_writes_more_than_the_limit_is_told_once_and_may_still_stop_and_decide() {
+    let (mut messenger, platform) = telegram(|options| {
+        options.allow = vec!["*".into()];
+        options.limit = Some(Limit { messages: 2, per_s: 600 });
+        options.debounce_ms = 0;
+    });
+    messenger.live(async |life| {
+        let bo = platform.person("Bo");
+        let to_bo = platform.direct(&bo);
+        life.say("!say One.");
+        life.until_said("One.").await;
+        life.say("!wait 30\n!say Two.");
+        life.pass(1_000).await;
+        (3..=9).for_each(|n| drop(life.say(&format!("!say Number {n}."))));
+        life.say("/stop");
+        platform.say(&to_bo, &bo, "!say For Bo.");
+        until(life, "Bo's own", || said(&platform, &to_bo).iter().any(|t| t.contains("For Bo."))).await;
+        life.rest().await;
+        let seen = life.seen();
+        assert_eq!(
+            (seen.count("Write again in 10 minutes"), seen.count("Number")),
+            (1, 0),
+            "{:#?}",
+            seen.texts()
+        );
+        assert_eq!(seen.count("Two."), 0, "it was stopped: {:#?}", seen.texts());
+        life.pass(600_000).await;
+        life.say("!say Again.");
+        life.until_said("Again.").await;
     });
 }
 

@@ -64,6 +64,12 @@ pub fn check_config(
             ));
         }
     }
+    if options.limit.is_some_and(|limit| limit.messages == 0 || limit.per_s == 0) {
+        return bad(
+            "--limit takes at least one message in a second; to let nobody talk, disable the channel."
+                .to_owned(),
+        );
+    }
     if options.debounce_ms > 60_000 {
         return bad("--debounce takes at most a minute; an answer waits that long.".to_owned());
     }

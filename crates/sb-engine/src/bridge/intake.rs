@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use sb_channel::{Batch, Event, Incoming, Pressed, Quoted};
-use sb_core::commands;
 use sb_core::gate::{self, Admission, Asking, Ignored};
 use sb_core::model::text::one_line;
 use sb_core::model::{
-    Address, Busy, Chat, ChatSort, ConversationId, Digest, Fault, Inbound, Isolation, Key, Manner, Origin,
-    Person, PostKey, Principal, ProfileName, RequestId, Rights, Slug,
+    Address, Busy, Chat, ChatSort, ConversationId, Digest, Fault, Inbound, Isolation, Key, Limit, Manner,
+    Origin, Person, PostKey, Principal, ProfileName, RequestId, Rights, Slug, Timestamp,
 };
+use sb_core::{Quota, commands};
 use sb_store::{Intake, Kept, KeptWhy, PairingOffer, Taken};
 
 use super::feed::of_store;
@@ -23,9 +23,8 @@ use crate::actors::Mail;
 const KEY_KEPT_MS: i64 = 45 * 24 * 60 * 60 * 1000;
 /// Longest that a choice's words may be, since a button holds no more.
 const LONGEST_CHOICE: usize = 64;
-/// What a program may say in ten minutes before it is not heard any more: two programs must not talk for ever.
-const BOT_MESSAGES: usize = 20;
-const BOT_WINDOW_MS: i64 = 10 * 60 * 1000;
+/// What a program may say, whatever people may: two programs must not talk for ever.
+const OF_A_PROGRAM: Limit = Limit { messages: 20, per_s: 600 };
 /// Moved chats that are remembered at hand.
 pub(super) const KNOWN_CHATS: usize = 10_000;
 
@@ -38,6 +37,8 @@ enum After {
     /// A stranger wants in.
     Pair(Box<Incoming>),
     Edited(String, Option<String>),
+    /// Somebody is told something that is not kept.
+    Told(Chat, String),
 }
 
 /// Takes a batch in.
@@ -56,7 +57,7 @@ pub(super) async fn take(
         match event {
             Event::Said(incoming) => {
                 if let Some(inbound) = said(engine, bridge, *incoming, &mut after).await? {
-                    never_wait.push(is_urgent(&inbound));
+                    never_wait.push(is_urgent(&inbound.text, inbound.manner.stop_words));
                     events.push(inbound);
                 }
             }
@@ -153,6 +154,7 @@ async fn finish(engine: &Engine, bridge: &Arc<Bridge>, after: After) -> Result<(
             let of_chat = places.into_iter().filter(|(place, _)| place.id == chat);
             of_chat.for_each(|(place, _)| bridge.posted(engine, &place));
         }
+        After::Told(chat, said) => bridge.tell(engine, &chat, LaneMail::Notice(said)),
         After::Pair(incoming) => pair(engine, bridge, &incoming).await?,
         After::Edited(key, text) => {
             let now = engine.inner().clock.now();
@@ -208,15 +210,26 @@ async fn said(
         }
         Admission::Ignore(_) => return Ok(None),
     };
-    if incoming.person.bot && !may_go_on(bridge, &incoming.person, now) {
-        bridge.log.say(now, "not answered: a program that writes too much, lest two talk for ever");
-        return Ok(None);
-    }
     let too_old = options.catch_up_s.zip(incoming.at).is_some_and(|(most, at)| {
         now.ms_since(at) > i64::try_from(most).unwrap_or(i64::MAX).saturating_mul(1000)
     });
     if too_old {
         bridge.log.say(now, "passed over: a message older than --catch-up allows");
+        return Ok(None);
+    }
+    if let Quota::Over { until, first } = count(bridge, &incoming, now) {
+        if first {
+            let who = incoming.person.id.as_deref().unwrap_or("without an id");
+            bridge.log.say(now, &format!("not answered: person {who} writes more than the limit allows"));
+        }
+        // A program is told nothing: it might answer.
+        if first && !incoming.person.bot {
+            let wait = roughly(until.ms_since(now));
+            let said = format!(
+                "That is all I may take of you for now. Write again in {wait}: until then nothing you write is kept, except commands such as /stop and /approve."
+            );
+            after.push(After::Told(incoming.chat, said));
+        }
         return Ok(None);
     }
     let context = context_lines(&incoming);
@@ -430,19 +443,27 @@ fn is_guest(bridge: &Bridge, person: &Person) -> bool {
     person.id.as_ref().is_some_and(|id| guests.contains(id))
 }
 
-/// Whether a program that was let in has not talked too much of late.
-fn may_go_on(bridge: &Bridge, person: &Person, now: sb_core::model::Timestamp) -> bool {
-    let mut bots = locked(&bridge.bots);
-    bots.retain(|_, said| said.back().is_some_and(|at| now.ms_since(*at) < BOT_WINDOW_MS));
-    let said = bots.entry(person.id.clone().unwrap_or_default()).or_default();
-    while said.front().is_some_and(|at| now.ms_since(*at) >= BOT_WINDOW_MS) {
-        said.pop_front();
+/// Counts a message, if what its writer may write is limited. What stops or decides something is never held up.
+fn count(bridge: &Bridge, incoming: &Incoming, now: Timestamp) -> Quota {
+    let of_program = incoming.person.bot.then_some(OF_A_PROGRAM);
+    let limits = [bridge.config.options.limit, of_program];
+    let Some(limit) = limits.into_iter().flatten().reduce(Limit::tighter) else { return Quota::Within };
+    if is_urgent(&incoming.text, incoming.forwarded.is_none()) {
+        return Quota::Within;
     }
-    let may = said.len() < BOT_MESSAGES;
-    if may {
-        said.push_back(now);
-    }
-    may
+    let who = incoming.person.id.as_deref().unwrap_or_default();
+    locked(&bridge.quotas).count(who, incoming.album.as_deref(), limit, now)
+}
+
+/// A time as a person says it, rounded up.
+fn roughly(ms: i64) -> String {
+    let (each, unit) = match ms {
+        ..90_000 => (1_000, "second"),
+        90_000..5_400_000 => (60_000, "minute"),
+        _ => (3_600_000, "hour"),
+    };
+    let number = ms.max(1).unsigned_abs().div_ceil(each);
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }
 
 fn full_key(bridge: &Bridge, key: &str) -> String {
@@ -450,7 +471,7 @@ fn full_key(bridge: &Bridge, key: &str) -> String {
     format!("{}@{}:{key}", bridge.config.slug, bridge.account.id)
 }
 
-fn is_urgent(inbound: &Inbound) -> bool {
-    let read = commands::read_text(&inbound.text, inbound.manner.stop_words);
+fn is_urgent(text: &str, stop_words: bool) -> bool {
+    let read = commands::read_text(text, stop_words);
     read.is_ok_and(|command| command.is_some_and(|(entry, _)| entry.when == commands::When::Always))
 }

@@ -26,8 +26,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sb_channel::{Account, Channel};
-use sb_core::Breaker;
 use sb_core::model::{Address, ChannelConfig, Chat, ConversationId, EndKind, MessageId, Slug};
+use sb_core::{Breaker, Quotas};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -59,7 +59,8 @@ pub(crate) struct Bridge {
     known_as: Mutex<HashMap<String, String>>,
     /// Chats that moved while we run, and where to.
     moved: Mutex<HashMap<String, String>>,
-    bots: Mutex<HashMap<String, std::collections::VecDeque<sb_core::model::Timestamp>>>,
+    /// What each person wrote of late.
+    quotas: Mutex<Quotas>,
 }
 
 /// All bridges of an engine.

@@ -216,7 +216,7 @@ async fn start(
         guests: RwLock::new(guests.into_iter().map(|g| g.id).collect()),
         known_as: Mutex::new(HashMap::new()),
         moved: Mutex::new(HashMap::new()),
-        bots: Mutex::new(HashMap::new()),
+        quotas: Mutex::default(),
     }))
 }
 

@@ -6,7 +6,7 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use sb_engine::model::{Busy, Isolation, Streaming};
+use sb_engine::model::{Busy, Isolation, Limit, Streaming};
 
 /// The flags of a channel.
 #[derive(Debug, Clone, Default, Args)]
@@ -72,18 +72,24 @@ pub struct ChannelFlags {
     /// Withdraw a request that nobody decides in this time: seconds, or as 30m; off [default: off]
     #[arg(long, value_name = "SECONDS")]
     pub ask_expiry: Option<Span>,
+    /// What one person may write, so many messages in a time, as 20/10m: what is more is not taken, and they are
+    /// told once; off [default: off]
+    #[arg(long, value_name = "MESSAGES/TIME")]
+    pub limit: Option<LimitFlag>,
 }
 
 impl ChannelFlags {
     /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
         let Self { profile, fields, routes, allow, approvers, require_mention, debounce, .. } = self;
-        let Self { busy, stream, typing, reactions, fresh_final, catch_up, isolate, ask_expiry, .. } = self;
+        let Self {
+            busy, stream, typing, reactions, fresh_final, catch_up, isolate, ask_expiry, limit, ..
+        } = self;
         [fields, routes, allow, approvers].into_iter().all(Vec::is_empty)
             && [require_mention, typing, reactions].into_iter().all(Option::is_none)
             && [fresh_final, catch_up, ask_expiry].into_iter().all(Option::is_none)
             && (profile.is_none() && debounce.is_none() && busy.is_none() && stream.is_none())
-            && (isolate.is_none() && !self.no_typing && !self.no_reactions)
+            && (limit.is_none() && isolate.is_none() && !self.no_typing && !self.no_reactions)
     }
 }
 
@@ -114,6 +120,29 @@ impl FromStr for Span {
             true => Ok(Self(Some(ms / 1000))),
             false => Err("whole seconds are taken".to_owned()),
         }
+    }
+}
+
+/// Messages in a time, as `20/10m`; or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitFlag(pub Option<Limit>);
+
+impl FromStr for LimitFlag {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self(None));
+        }
+        let parts = text.split_once('/').map(|(most, time)| (most.trim().parse(), time.trim().parse()));
+        let limit = match parts {
+            Some((Ok(messages), Ok(Span(Some(s))))) => {
+                u32::try_from(s).ok().map(|per_s| Limit { messages, per_s })
+            }
+            _ => None,
+        };
+        limit
+            .map(|l| Self(Some(l)))
+            .ok_or_else(|| "write messages and a time, such as 20/10m, or off".to_owned())
     }
 }
 
@@ -205,6 +234,14 @@ mod tests {
         let span = |text: &str| text.parse::<Span>().map(|s| s.0);
         assert_eq!((span("90"), span("10m"), span("2h")), (Ok(Some(90)), Ok(Some(600)), Ok(Some(7200))));
         assert_eq!((span("1d"), span("off"), span("2000ms")), (Ok(Some(86_400)), Ok(None), Ok(Some(2))));
+        let limit = |text: &str| text.parse::<LimitFlag>().map(|l| l.0.map(|l| (l.messages, l.per_s)));
+        assert_eq!(
+            (limit("20/10m"), limit("5/90"), limit("off")),
+            (Ok(Some((20, 600))), Ok(Some((5, 90))), Ok(None))
+        );
+        for odd in ["20", "/", "a/10m", "20/off", "20/10w", "-1/1m", ""] {
+            assert!(limit(odd).is_err(), "{odd:?}");
+        }
         for odd in ["", "s", "-1", "1w", "1.5h", "10 m", "500ms", "99999999999999999999", "400d"] {
             assert!(span(odd).is_err(), "{odd:?}");
         }

@@ -1,7 +1,7 @@
 //! What flags come to, as they are typed.
 
 use clap::Parser;
-use sb_engine::model::{Busy, Isolation, Streaming};
+use sb_engine::model::{Busy, Isolation, Limit, Streaming};
 
 use super::*;
 
@@ -66,6 +66,8 @@ fn every_flag_changes_what_it_names_and_nothing_else() {
         "chat+sender",
         "--ask-expiry",
         "30m",
+        "--limit",
+        "20/10m",
     ];
     assert!(!typed(&words).is_empty());
     changed(&mut one, &words);
@@ -78,6 +80,7 @@ fn every_flag_changes_what_it_names_and_nothing_else() {
     assert_eq!((options.fresh_final_s, options.catch_up_s), (Some(600), Some(7200)));
     assert_eq!((options.isolate, options.ask_expiry_s), (Isolation::ChatAndSender, Some(1800)));
     assert!(options.require_mention);
+    assert_eq!(options.limit, Some(Limit { messages: 20, per_s: 600 }));
 }
 
 #[test]

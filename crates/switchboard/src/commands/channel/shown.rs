@@ -86,6 +86,11 @@ fn options(of: &ChannelOptions) -> Vec<(&'static str, String)> {
         ("catch up", span(of.catch_up_s)),
         ("isolate", isolate),
         ("ask expiry", span(of.ask_expiry_s)),
+        (
+            "limit",
+            of.limit
+                .map_or_else(|| "off".to_owned(), |l| format!("{} messages in {} s", l.messages, l.per_s)),
+        ),
     ]
 }
 
