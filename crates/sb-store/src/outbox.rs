@@ -149,6 +149,20 @@ impl Store {
         .await
     }
 
+    /// Makes open posts of a channel that are due after `latest` due now. For a start: what is put off for longer
+    /// than anything is was noted by a clock that has been set back, or waits for what a restart may have brought.
+    pub async fn hurry(&self, channel: &Slug, latest: Timestamp, now: Timestamp) -> Result<()> {
+        let channel = channel.clone();
+        self.write("looking for posts that are put off", move |db| {
+            let mut hurried = db.prepare_cached(
+                "update posts set due = $1 where channel = $2 and state = 'open' and due > $3",
+            )?;
+            hurried.execute(params![now.0, channel.as_str(), latest.0])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Opens a post that is not out once more, due now, its parts that were given up with it; whether there
     /// is such a post.
     pub async fn retry_post(&self, number: i64, now: Timestamp) -> Result<bool> {

@@ -111,6 +111,10 @@ impl Conversation {
             return None;
         }
         let last = self.group().last().and_then(|id| self.state.waiting.iter().find(|m| m.id == *id))?;
+        if last.at > self.now {
+            // The clock was set back while we were down: nobody can say how long ago it was.
+            return None;
+        }
         Some(last.at.plus_ms(wait).min(first.at.plus_ms(wait * DEBOUNCES_AT_MOST)))
     }
 

@@ -24,10 +24,14 @@ impl Story {
     }
 
     fn over(state: Snapshot) -> Self {
+        Self::at(Timestamp(1_000), state)
+    }
+
+    fn at(now: Timestamp, state: Snapshot) -> Self {
         let mut story = Self {
             last: state.newest.0,
             chat: Conversation::new(state, context(), 7),
-            now: Timestamp(1_000),
+            now,
             changes: Vec::new(),
             tells: Vec::new(),
             endings: Vec::new(),
@@ -414,6 +418,18 @@ fn messages_close_together_are_one_turn_whose_lines_say_who_wrote() {
             .iter()
             .any(|e| matches!(&e.record, Record::Said { text, .. } if text == "slack:U07: one"))
     );
+}
+
+#[test]
+fn a_message_of_a_clock_that_was_set_back_waits_for_nothing() {
+    let mut story = Story::new();
+    let manner = Manner { debounce_ms: 500, ..PLAIN };
+    let a = story.say_with("one", manner, Rights::ALL);
+    assert!(story.running().is_empty(), "another may follow");
+    // It is started again, and the clock shows a day before.
+    let mut story = Story::at(story.now.plus_ms(-86_400_000), story.chat.state().clone());
+    story.input(Input::Wake);
+    assert_eq!(story.running(), [a]);
 }
 
 /// Holds: C-55, C-56.

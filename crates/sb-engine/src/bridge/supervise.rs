@@ -29,6 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 const CHECKING: Duration = Duration::from_secs(30);
 /// How long lanes may take to finish what they are sending.
 const ENDING: Duration = Duration::from_secs(4);
+/// No post is put off for longer, unless the platform asks for it or a person has to write first.
+const LONGEST_PAUSE_MS: i64 = 10 * 60 * 1000;
 /// How long a running bridge is left to itself before it is seen whether something lies unsent.
 const SWEEP: Duration = Duration::from_secs(60);
 
@@ -222,6 +224,10 @@ async fn start(
 
 /// Runs a started bridge until it closes.
 async fn go(engine: &Engine, bridge: &Arc<Bridge>) {
+    let now = engine.inner().clock.now();
+    if let Err(why) = engine.store().hurry(&bridge.config.slug, now.plus_ms(LONGEST_PAUSE_MS), now).await {
+        tracing::warn!(channel = %bridge.config.slug, error = %why, "what is put off stays so");
+    }
     engine.inner().bridges.put(Arc::clone(bridge));
     if let Inlet::Feeds(feeds) = bridge.channel.inlet() {
         for (name, _) in feeds {

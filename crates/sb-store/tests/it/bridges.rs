@@ -143,6 +143,11 @@ async fn an_operator_tries_a_post_again_or_drops_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_clock_put_off_that_was_set_back_is_due_again() {
+    outbox::what_a_clock_put_off_that_was_set_back_is_due_again(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_long_out_is_cleared_away() {
     outbox::what_is_long_out_is_cleared_away(&Home::new()).await;
 }

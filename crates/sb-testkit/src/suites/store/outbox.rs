@@ -306,6 +306,27 @@ pub async fn an_operator_tries_a_post_again_or_drops_it(ground: &impl Ground) {
     assert!(!store.drop_post(number).await.unwrap());
 }
 
+pub async fn what_a_clock_put_off_that_was_set_back_is_due_again(ground: &impl Ground) {
+    let store = ground.open().await;
+    let to = || address("tg", "7");
+    write(&store, "7", ["soon", "never", "out"].map(|key| post(key, to(), "x")).into()).await;
+    let put_off = |of: &str, state, ms| {
+        let (due, why) = (NOON.plus_ms(ms), Some("it was busy".to_owned()));
+        Sending::Post { key: key(of), state, due, tries: 1, why, revised: 0 }
+    };
+    let notes = vec![
+        put_off("soon", PostState::Open, 5_000),
+        put_off("never", PostState::Open, DAY),
+        put_off("out", PostState::Done, DAY),
+    ];
+    store.note_sending(notes).await.unwrap();
+    store.hurry(&slug("other"), NOON.plus_ms(60_000), NOON).await.unwrap();
+    assert_eq!(open(&store, "7").await[1].due, NOON.plus_ms(DAY), "another channel's");
+    store.hurry(&slug("tg"), NOON.plus_ms(60_000), NOON).await.unwrap();
+    let dues: Vec<_> = open(&store, "7").await.iter().map(|p| p.due.ms_since(NOON)).collect();
+    assert_eq!(dues, [5_000, 0]);
+}
+
 pub async fn what_is_long_out_is_cleared_away(ground: &impl Ground) {
     let store = ground.open().await;
     let to = || address("tg", "7");
