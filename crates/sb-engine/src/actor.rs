@@ -3,6 +3,7 @@
 //! A failed commit throws the machine away and loads another from what is stored, so memory never
 //! runs ahead of the disk. After a minute with nothing to do the actor leaves; rows are all that is left.
 
+mod leaps;
 mod posting;
 mod showing;
 
@@ -10,13 +11,16 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use sb_core::commands::Command;
-use sb_core::model::{Address, ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, TurnId};
+use sb_core::model::{
+    Address, ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, Timestamp, TurnId,
+};
 use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, StoreErrorKind, Version};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
+use self::leaps::Leaps;
 use self::posting::Posts;
 use crate::Engine;
 use crate::actors::Mail;
@@ -90,6 +94,7 @@ struct Loaded {
     kept: Option<Kept>,
     /// What the lane of its chat is shown of the reply being written.
     growing: Option<watch::Sender<Growth>>,
+    leaps: Leaps,
 }
 
 enum Next {
@@ -135,7 +140,8 @@ impl Actor {
         let Some((snapshot, version)) = inner.store.load(&self.id).await? else { return Ok(None) };
         let context = self.context(&snapshot.profile);
         let conversation = Conversation::new(snapshot, context, inner.dice.roll());
-        Ok(Some(Loaded { conversation, version, work: None, kept: None, growing: None }))
+        let leaps = Leaps::new(inner.clock.now());
+        Ok(Some(Loaded { conversation, version, work: None, kept: None, growing: None, leaps }))
     }
 
     /// The profile as it is now. One that was removed keeps nothing but its name: no tools, no models.
@@ -147,11 +153,18 @@ impl Actor {
         })
     }
 
+    /// What time it is. What the clock leapt over is no time that a run took.
+    fn time(&self, now: &mut Loaded) -> Timestamp {
+        let time = self.engine.inner().clock.now();
+        now.conversation.leapt(now.leaps.over(time));
+        time
+    }
+
     async fn next(&mut self, now: &mut Loaded) -> Next {
+        let time = self.time(now);
         let wake = now.conversation.wake_at();
-        let clock = &self.engine.inner().clock;
         let pause = match wake {
-            Some(at) => Duration::from_millis(at.ms_since(clock.now()) as u64),
+            Some(at) => Duration::from_millis(at.ms_since(time) as u64),
             None if now.kept.is_some() => QUIET,
             None => IDLE,
         };
@@ -244,7 +257,8 @@ impl Actor {
         let mut inputs = std::collections::VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             now.conversation.context = self.context(&now.conversation.state().profile.clone());
-            let outcome = now.conversation.handle(self.engine.inner().clock.now(), input);
+            let time = self.time(now);
+            let outcome = now.conversation.handle(time, input);
             let posts = Posts::of(&outcome.record, now.conversation.state());
             if !outcome.record.is_empty() {
                 // Fed before the commit takes the changes; if it fails, all of `now` is thrown away.

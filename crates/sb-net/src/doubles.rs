@@ -42,6 +42,10 @@ impl RuntimeClock {
     pub fn begin(&self) {
         self.set(|now| (now, Some(Instant::now())));
     }
+    /// It is set forward, while the timers go on as they did.
+    pub fn leap(&self, ms: i64) {
+        self.set(|now| (now.plus_ms(ms), Some(Instant::now())));
+    }
     /// It stands still; a second is gone when it is begun again.
     pub fn end(&self) {
         self.set(|now| (now.plus_ms(1_000), None));

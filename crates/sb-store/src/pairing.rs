@@ -177,7 +177,7 @@ fn approve(db: &Connection, code: &str, channel: Option<&Slug>, now: Timestamp) 
 fn guesses(db: &Connection, now: Timestamp) -> Result<(Timestamp, u32)> {
     let mut found = db.prepare_cached("select since, wrong from guesses where at_what = 'pairing'")?;
     let noted = rows::first(&mut found, [], |row| Ok((Timestamp(row.get(0)?), row.get(1)?)))?;
-    Ok(noted.filter(|(since, _)| (0..HOUR_MS).contains(&now.ms_since(*since))).unwrap_or((now, 0)))
+    Ok(noted.filter(|(since, _)| *since <= now && now.ms_since(*since) < HOUR_MS).unwrap_or((now, 0)))
 }
 
 fn note_guesses(db: &Connection, since: Timestamp, wrong: u32) -> Result<()> {

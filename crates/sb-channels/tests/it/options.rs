@@ -1,5 +1,6 @@
 //! What a channel's options do, on Telegram under the whole engine.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -126,6 +127,20 @@ fn who_writes_more_than_the_limit_is_told_once_and_may_still_stop_and_decide() {
         life.pass(600_000).await;
         life.say("!say Again.");
         life.until_said("Again.").await;
+    });
+}
+
+#[test]
+fn a_turn_outlives_a_clock_that_leaps() {
+    let (mut messenger, _platform) = telegram(|_| {});
+    let clock = Arc::clone(&messenger.clock);
+    messenger.live(async |life| {
+        life.say("!stream 30 200\n!say Whole.");
+        life.pass(2_000).await;
+        clock.leap(86_400_000);
+        life.until_said("Whole.").await;
+        life.say("!wait 5\n!say And next.");
+        life.until_said("And next.").await;
     });
 }
 

@@ -192,6 +192,14 @@ impl Conversation {
         std::mem::take(&mut self.out)
     }
 
+    /// The clock leapt over so many milliseconds, in which nothing could happen: a run did not take them.
+    pub fn leapt(&mut self, ms: i64) {
+        if let Some(run) = &mut self.run {
+            run.since = run.since.plus_ms(ms);
+            run.drop_at = run.drop_at.map(|at| at.plus_ms(ms));
+        }
+    }
+
     /// When it wants [`Input::Wake`], if nothing else happens first.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let working = self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Running);
