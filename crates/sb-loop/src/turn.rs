@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
                         return Ok(StopReason::Parked);
                     }
                 }
-                Step::Lost(call) => self.result(&call.id, false, PERHAPS_DONE, Vec::new()).await?,
+                Step::Lost(call) => self.fails(&call.id, PERHAPS_DONE).await?,
             }
         }
     }
@@ -127,16 +127,16 @@ impl<'a> Run<'a> {
     /// Sees to one call. False if a person must decide it.
     async fn handle(&mut self, call: &Call) -> Result<bool, Exit> {
         if let Err(why) = tools::check(&self.tools, call) {
-            self.result(&call.id, false, &why, Vec::new()).await?;
+            self.fails(&call.id, &why).await?;
             return Ok(true);
         }
         self.send(HarnessEvent::Call(call.clone())).await?;
         match self.leave(&call.id).await? {
             Leave::Wait => return Ok(false),
             Leave::Go => self.run_tool(call).await?,
-            Leave::No(why) => self.result(&call.id, false, &why, Vec::new()).await?,
-            Leave::Done(Value::String(text)) => self.result(&call.id, true, &text, Vec::new()).await?,
-            Leave::Done(value) => self.result(&call.id, true, &value.to_string(), Vec::new()).await?,
+            Leave::No(why) => self.fails(&call.id, &why).await?,
+            Leave::Done(Value::String(text)) => self.done(&call.id, text).await?,
+            Leave::Done(value) => self.done(&call.id, value.to_string()).await?,
         }
         Ok(true)
     }
@@ -166,9 +166,18 @@ impl<'a> Run<'a> {
                     self.log(Record::Shared { file: file.clone() }).await?;
                     self.send(HarnessEvent::File(file)).await?;
                 }
-                self.result(&call.id, true, &done.text, done.files).await?;
+                let text = done.text;
+                let outside = done.outside;
+                self.log(Record::Result {
+                    call: call.id.clone(),
+                    ok: true,
+                    text,
+                    files: done.files,
+                    outside,
+                })
+                .await?;
             }
-            Err(why) => self.result(&call.id, false, &why, Vec::new()).await?,
+            Err(why) => self.fails(&call.id, &why).await?,
         }
         self.tool_is(call, "done").await?;
         if stopped { Err(Exit::Stopped) } else { Ok(()) }
@@ -185,15 +194,15 @@ impl<'a> Run<'a> {
             .await
     }
 
-    async fn result(
-        &mut self,
-        call: &CallId,
-        ok: bool,
-        text: &str,
-        files: Vec<sb_harness::model::Attachment>,
-    ) -> Result<(), Exit> {
-        self.log(Record::Result { call: call.clone(), ok, text: text.to_owned(), files, outside: false })
+    /// The engine did the call itself.
+    async fn done(&mut self, call: &CallId, text: String) -> Result<(), Exit> {
+        self.log(Record::Result { call: call.clone(), ok: true, text, files: Vec::new(), outside: false })
             .await
+    }
+
+    async fn fails(&mut self, call: &CallId, why: &str) -> Result<(), Exit> {
+        let (call, text) = (call.clone(), why.to_owned());
+        self.log(Record::Result { call, ok: false, text, files: Vec::new(), outside: false }).await
     }
 
     /// Logs a record, and adds it to our own view.

@@ -36,7 +36,7 @@ impl Agents for House {
     }
 
     fn tools(&self, profile: &Profile) -> Vec<String> {
-        tool_defs(profile).into_iter().map(|tool| tool.name.to_owned()).collect()
+        tool_defs(profile).into_iter().map(|tool| tool.name).collect()
     }
 
     fn check(&self, profile: &Profile) -> Result<(), String> {
@@ -98,7 +98,7 @@ fn check_tools(profile: &Profile) -> Result<(), String> {
     let mut all = Profile::gone(profile.name.clone());
     (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
     let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
-    match named.iter().find(|name| !known.contains(&name.as_str())) {
+    match named.iter().find(|name| !known.contains(name)) {
         Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),
         None => Ok(()),
     }

@@ -138,9 +138,9 @@ mod tests {
             Item::Person { text: "and?".into(), pictures: vec![] },
         ];
         let tools = [ToolDef {
-            name: "look",
+            name: "look".into(),
             class: ToolClass::Read,
-            description: "Looks.",
+            description: "Looks.".into(),
             schema: json!({"type": "object"}),
         }];
         let family = Family::default();

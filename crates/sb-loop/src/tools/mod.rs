@@ -24,9 +24,9 @@ pub(crate) const UNREADABLE: &str = "unreadable";
 /// A tool as models are told of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDef {
-    pub name: &'static str,
+    pub name: String,
     pub class: ToolClass,
-    pub description: &'static str,
+    pub description: String,
     /// The JSON schema of its input.
     pub schema: Value,
 }
@@ -39,6 +39,8 @@ pub(crate) struct Done {
     pub files: Vec<Attachment>,
     /// A file for the person.
     pub shared: Option<Attachment>,
+    /// It brought content from outside, which is never an instruction.
+    pub outside: bool,
 }
 
 /// What came of a tool, or why nothing did, both in words for the model.
@@ -111,15 +113,14 @@ pub fn tool_defs(profile: &Profile) -> Vec<ToolDef> {
 
 /// The tools offered in one chat.
 pub(crate) fn offered(profile: &Profile, choices: &Choices) -> Vec<ToolDef> {
-    let chosen =
-        |tool: &ToolDef| choices.tools.as_ref().is_none_or(|names| names.iter().any(|n| n == tool.name));
+    let chosen = |tool: &ToolDef| choices.tools.as_ref().is_none_or(|names| names.contains(&tool.name));
     tool_defs(profile).into_iter().filter(chosen).collect()
 }
 
 /// Whether a call can be run at all, before anyone is asked about it.
 pub(crate) fn check(offered: &[ToolDef], call: &Call) -> Result<(), String> {
     let Some(tool) = offered.iter().find(|t| t.name == call.tool) else {
-        let names: Vec<_> = offered.iter().map(|t| t.name).collect();
+        let names: Vec<_> = offered.iter().map(|t| t.name.as_str()).collect();
         let have = if names.is_empty() {
             "You have none.".to_owned()
         } else {
@@ -164,7 +165,12 @@ impl Tool {
             "required": required,
             "additionalProperties": false,
         });
-        ToolDef { name: self.name, class: self.class, description: self.description, schema }
+        ToolDef {
+            name: self.name.to_owned(),
+            class: self.class,
+            description: self.description.to_owned(),
+            schema,
+        }
     }
 }
 

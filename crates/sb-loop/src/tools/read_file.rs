@@ -37,7 +37,7 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
                     format!("{path} is a picture ({media_type}) that is too large to look at: {size} bytes.")
                 }
             };
-            Ok(Done { text, files: vec![picture], shared: None })
+            Ok(Done { text, files: vec![picture], ..Done::default() })
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
     let shared = Attachment { name, media_type, size, digest };
     let text = format!("{path} ({}) is sent to the person after your reply.", counted(size, "byte"));
-    Ok(Done { text, files: Vec::new(), shared: Some(shared) })
+    Ok(Done { text, shared: Some(shared), ..Done::default() })
 }
 
 /// The file from its beginning, and its media type.
