@@ -150,6 +150,7 @@ impl Actor {
             profile: std::sync::Arc::new(Profile::gone(name.clone())),
             tools: std::sync::Arc::from([]),
             steers: false,
+            parks: true,
         })
     }
 

@@ -22,10 +22,11 @@ impl Profiles {
     }
 
     pub fn put(&self, profile: Profile) {
-        let harness = self.agents.harness(&profile);
+        let features = self.agents.harness(&profile).features();
         let context = Context {
             tools: self.agents.tools(&profile).into(),
-            steers: harness.features().steers,
+            steers: features.steers,
+            parks: features.parks,
             profile: Arc::new(profile),
         };
         let mut known = self.known.write().unwrap_or_else(std::sync::PoisonError::into_inner);

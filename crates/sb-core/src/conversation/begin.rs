@@ -216,6 +216,9 @@ impl Conversation {
     fn go_on(&mut self) {
         let Some(turn) = &self.state.turn else { return };
         let id = turn.id;
+        if let Some(open) = self.run.as_mut().and_then(|run| run.open.take()) {
+            return self.release(id, open);
+        }
         self.run = Some(Run { resumed: true, ..Run::new(id, self.now, turn.worked_ms) });
         self.perform(Effect::Run(id));
     }

@@ -10,6 +10,9 @@ use super::run::Plan;
 use crate::commands::{Always, is_request_id};
 use crate::rules;
 
+/// How long a call may wait for a person whose agent holds it open, where nothing else is said.
+const HELD_OPEN_MS: u64 = 30 * 60 * 1000;
+
 impl Conversation {
     pub(super) fn approve(&mut self, message: &Message, request: Option<String>, always: Option<Always>) {
         let Some((turn, pending)) = self.waiting_request(message.id, request.as_deref()) else { return };
@@ -51,6 +54,7 @@ impl Conversation {
             "" => "The person declined this call.".to_owned(),
             why => format!("The person declined this call: {why}"),
         };
+        self.hold_refused(&text);
         self.log(Some(turn), Record::Result { call, ok: false, text, files: Vec::new(), outside: false });
         self.close_question(&pending, &format!("❌ Declined by {}.", who(message)));
         self.decided(turn, Some((message.id, from)));
@@ -60,7 +64,17 @@ impl Conversation {
     pub(super) fn expires_at(&self) -> Option<Timestamp> {
         let turn = self.state.turn.as_ref()?;
         let (since, first) = (turn.pending.as_ref()?.since, turn.messages.first()?);
-        Some(since.plus_ms(i64::try_from(first.0.manner.ask_expiry_ms?).unwrap_or(i64::MAX)))
+        // An agent held open is a process that waits: not for ever.
+        let usual = (!self.context.parks).then_some(HELD_OPEN_MS);
+        let after = first.0.manner.ask_expiry_ms.or(usual)?;
+        Some(since.plus_ms(i64::try_from(after).unwrap_or(i64::MAX)))
+    }
+
+    /// A harness that holds its call open will be told why it may not act.
+    fn hold_refused(&mut self, why: &str) {
+        if let Some(open) = self.run.as_mut().and_then(|run| run.open.as_mut()) {
+            open.refused = Some(why.to_owned());
+        }
     }
 
     /// Nobody decided in time: the agent is told it has no permission, the chat that the question is closed.
@@ -74,6 +88,7 @@ impl Conversation {
         self.log_decision(turn, &pending, &Principal("nobody".to_owned()), Err(why));
         let (call, text) =
             (pending.call.id.clone(), "You have no permission for this call: nobody answered in time.");
+        self.hold_refused(text);
         let result =
             Record::Result { call, ok: false, text: text.to_owned(), files: Vec::new(), outside: false };
         self.log(Some(turn), result);
@@ -163,8 +178,11 @@ impl Conversation {
             self.set_tainted(false);
         }
         self.enter(Phase::Running);
+        let (now, worked_ms) = (self.now, self.state.turn.as_ref().map_or(0, |t| t.worked_ms));
+        let open = self.run.as_mut().filter(|run| run.open.is_some());
+        let is_open = open.map(|run| run.goes_on(now, worked_ms)).is_some();
         // A harness still winding down goes on when it has.
-        if self.run.is_none() {
+        if self.run.is_none() || is_open {
             self.plan = Some(Plan::GoOn);
             self.want_slot(true);
         }

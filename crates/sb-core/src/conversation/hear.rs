@@ -5,6 +5,7 @@ use sb_model::{
     ToolUpdate, TurnId, Verdict,
 };
 
+use super::run::Open;
 use super::{Conversation, Effect, Show};
 use crate::permit::{Standing, permit};
 
@@ -111,6 +112,10 @@ impl Conversation {
         match self.permit(&call) {
             Verdict::Go => self.let_go(turn, &call),
             Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
+            Verdict::Ask(_) if self.run.as_ref().is_some_and(|r| r.open.is_some()) => {
+                let why = "Another call waits for a person; ask again once that is decided.".to_owned();
+                self.perform(Effect::Tell(HarnessInput::No(call.id, why)));
+            }
             Verdict::Ask(reason) => self.ask(turn, call, reason),
         }
     }
@@ -142,6 +147,17 @@ impl Conversation {
         true
     }
 
+    /// A call that was held open is let go, or not.
+    pub(super) fn release(&mut self, turn: TurnId, open: Open) {
+        let Open { call, refused } = open;
+        let why = match refused {
+            None if self.take_grant(turn, &call) => return self.let_go(turn, &call),
+            None => "It is not allowed any more.".to_owned(),
+            Some(why) => why,
+        };
+        self.perform(Effect::Tell(HarnessInput::No(call.id, why)));
+    }
+
     /// A call that acts is committed as acting before it is told to go.
     fn let_go(&mut self, turn: TurnId, call: &Call) {
         if call.class.acts() {
@@ -154,13 +170,14 @@ impl Conversation {
         self.perform(Effect::Tell(HarnessInput::Go(call.id.clone())));
     }
 
-    /// A person must decide: the turn parks, and everything it needs is stored.
+    /// A person must decide: the turn parks, and everything it needs is stored. A harness that cannot go on from its
+    /// log stays as it is, without a place, until it is told.
     fn ask(&mut self, turn: TurnId, call: Call, reason: String) {
         self.flush(turn);
         self.show_tool(&call, "waiting");
         let request = RequestId(self.ids.next());
         let id: CallId = call.id.clone();
-        let pending = Pending { request, call, reason, since: self.now };
+        let pending = Pending { request, call: call.clone(), reason, since: self.now };
         self.post_question(turn, &pending);
         self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: pending.reason.clone() });
         self.record(Change::Asks { turn, pending: Some(pending) });
@@ -170,9 +187,16 @@ impl Conversation {
         self.enter(Phase::Parked);
         let patience = self.now.plus_ms(super::stop::PATIENCE_MS);
         if let Some(run) = &mut self.run {
-            run.drop_at = Some(patience);
+            match self.context.parks {
+                true => run.drop_at = Some(patience),
+                false => run.open = Some(Open { call, refused: None }),
+            }
         }
         self.perform(Effect::Tell(HarnessInput::Wait(id)));
+        if !self.context.parks {
+            self.show_waiting();
+            self.free_slot();
+        }
     }
 
     /// Moves the stored turn to a phase; time that waits for people does not count as work.

@@ -135,6 +135,9 @@ pub struct Context {
     pub tools: Arc<[String]>,
     /// The harness takes words while it works.
     pub steers: bool,
+    /// The harness ends its turn where a person must decide, and goes on from its log. One that does not keeps its
+    /// turn open until then, and asks for one call at a time.
+    pub parks: bool,
 }
 
 /// One conversation. See the module's page.

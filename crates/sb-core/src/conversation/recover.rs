@@ -23,7 +23,17 @@ impl Conversation {
         commands.into_iter().for_each(|id| self.perform(Effect::Recall(id)));
         let Some(turn) = &self.state.turn else { return self.next() };
         let (id, starts) = (turn.id, turn.starts);
-        match turn.phase {
+        if turn.phase == Phase::Parked && !self.context.parks {
+            // What it asked for died with it; it begins again and may ask anew.
+            self.withdraw(
+                id,
+                "The agent was cut off by a restart before anybody decided.",
+                "we were restarted",
+            );
+            self.record(Change::WakeAt(None));
+            self.enter(Phase::Running);
+        }
+        match self.state.turn.as_ref().map_or(Phase::Running, |t| t.phase) {
             Phase::Parked => self.expire(),
             Phase::Stopping => self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None),
             Phase::Running if starts >= STARTS_AT_MOST => {
@@ -47,7 +57,8 @@ impl Conversation {
     pub(super) fn lay_down(&mut self) {
         let Some(turn) = self.run.as_ref().map(|r| r.turn) else { return };
         self.flush(turn);
-        if self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Running) {
+        let waits = |phase| phase == Phase::Parked && !self.context.parks;
+        if self.state.turn.as_ref().is_some_and(|t| t.phase == Phase::Running || waits(t.phase)) {
             self.record(Change::TurnLaidDown { turn });
         }
     }

@@ -70,6 +70,16 @@ pub(super) struct Run {
     pub drop_at: Option<Timestamp>,
     /// Told to the harness, not yet confirmed.
     pub steering: Vec<MessageId>,
+    /// What a harness that keeps its turn open waits for.
+    pub open: Option<Open>,
+}
+
+/// A call that a harness holds open until a person decides.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub call: Call,
+    /// Why it may not act, once that was decided.
+    pub refused: Option<String>,
 }
 
 impl Run {
@@ -90,7 +100,13 @@ impl Run {
             stop: None,
             drop_at: None,
             steering: Vec::new(),
+            open: None,
         }
+    }
+
+    /// It works again from now on, after it stood still while a person decided.
+    pub fn goes_on(&mut self, now: Timestamp, worked_ms: i64) {
+        (self.since, self.worked_before_ms) = (now, worked_ms);
     }
 
     /// All it said from `from` on, the answer being written included.

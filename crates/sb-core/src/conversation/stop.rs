@@ -28,7 +28,7 @@ impl Conversation {
         // turn wrote, nothing is the command's.
         self.join(turn_id, id, Seq::NEVER, false);
         if parked && self.run.is_none() {
-            self.withdraw(turn_id, "The turn was stopped before anybody decided.");
+            self.withdraw(turn_id, "The turn was stopped before anybody decided.", "the turn was stopped");
             self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None);
         } else if self.run.is_some() {
             self.stop_run(StopCause::Asked);
@@ -68,10 +68,10 @@ impl Conversation {
     }
 
     /// The request is no longer open; the agent, if it ever goes on, reads why.
-    fn withdraw(&mut self, turn: TurnId, why: &str) {
+    pub(super) fn withdraw(&mut self, turn: TurnId, why: &str, shown: &str) {
         let Some(pending) = self.state.turn.as_ref().and_then(|t| t.pending.clone()) else { return };
         let call: CallId = pending.call.id.clone();
-        self.close_question(&pending, "This question is closed: the turn was stopped.");
+        self.close_question(&pending, &format!("This question is closed: {shown}."));
         self.record(Change::Asks { turn, pending: None });
         self.log(
             Some(turn),

@@ -1,7 +1,9 @@
 //! Single stories of one conversation, told input by input.
 
+mod held_open;
+
 use sb_core::model::*;
-use sb_core::{Conversation, Effect, Input, Outcome, Seen, Show};
+use sb_core::{Context, Conversation, Effect, Input, Outcome, Seen, Show};
 use serde_json::json;
 
 use crate::conversation::PLAIN;
@@ -28,9 +30,13 @@ impl Story {
     }
 
     fn at(now: Timestamp, state: Snapshot) -> Self {
+        Self::with(now, state, context())
+    }
+
+    fn with(now: Timestamp, state: Snapshot, context: Context) -> Self {
         let mut story = Self {
             last: state.newest.0,
-            chat: Conversation::new(state, context(), 7),
+            chat: Conversation::new(state, context, 7),
             now,
             changes: Vec::new(),
             tells: Vec::new(),

@@ -76,6 +76,7 @@ pub fn context() -> Context {
         profile: Arc::new(profile()),
         tools: Arc::from(["read_file".to_owned(), "write_file".to_owned()]),
         steers: true,
+        parks: true,
     }
 }
 
