@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Command;
 
 /// What of our environment a program sees.
-const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
+pub(crate) const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
 /// How long the rest of the output may take after the program's end: what is in the pipe is read at
 /// once, but a program that left its group could hold the pipe open for ever.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -99,7 +99,7 @@ fn command(program: &Program, output: io::PipeWriter) -> io::Result<Command> {
     Ok(command)
 }
 
-fn exit_of(status: std::process::ExitStatus) -> Exit {
+pub(crate) fn exit_of(status: std::process::ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
@@ -116,11 +116,11 @@ async fn read_some(output: &mut pipe::Receiver, kept: &mut Kept) -> io::Result<b
 }
 
 /// A process group that is killed when this is dropped.
-struct Group(Option<Pid>);
+pub(crate) struct Group(Option<Pid>);
 
 impl Group {
     /// The group of a child that leads one. A child already reaped has none.
-    fn of(child: &tokio::process::Child) -> Self {
+    pub(crate) fn of(child: &tokio::process::Child) -> Self {
         Self(child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw))
     }
 }
@@ -135,7 +135,8 @@ impl Drop for Group {
 }
 
 /// The beginning and the end of an output.
-struct Kept {
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
     half: usize,
     head: Vec<u8>,
     tail: std::collections::VecDeque<u8>,
@@ -143,10 +144,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(keep: usize) -> Self {
+    pub(crate) fn new(keep: usize) -> Self {
         Self { half: keep / 2, head: Vec::new(), tail: Default::default(), dropped: 0 }
     }
-    fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let (head, rest) = bytes.split_at(bytes.len().min(self.half - self.head.len()));
         self.head.extend_from_slice(head);
         self.tail.extend(rest);
@@ -154,7 +155,7 @@ impl Kept {
         self.tail.drain(..over);
         self.dropped += over;
     }
-    fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let tail = Vec::from(self.tail);
         if self.dropped == 0 {
             return String::from_utf8_lossy(&[self.head, tail].concat()).into_owned();
@@ -165,7 +166,7 @@ impl Kept {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn sh(script: &str) -> Program {
@@ -187,7 +188,7 @@ mod tests {
     }
 
     /// Waits until the process is gone; a kill is carried out a moment after it is asked for.
-    async fn assert_goes(pid: &str) {
+    pub(crate) async fn assert_goes(pid: &str) {
         for _ in 0..1000 {
             if is_gone(pid) {
                 return;

@@ -12,6 +12,7 @@ mod machine;
 pub mod media;
 mod redact;
 mod request;
+pub mod talk;
 
 pub use doubles::{FixedDice, ManualClock, RuntimeClock};
 pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};

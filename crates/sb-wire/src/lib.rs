@@ -1,3 +1,4 @@
 //! Protocols spoken from both ends; no I/O.
 
+pub mod jsonrpc;
 pub mod sse;
