@@ -44,7 +44,11 @@ pub fn lines(entries: &[Entry], ending: &Ending) -> Vec<String> {
             Record::Said { steered: true, from, text, .. } => {
                 lines.push(format!("{} (meanwhile): {text}", from.0))
             }
-            Record::Said { .. } | Record::Acting { .. } | Record::Undone { .. } | Record::Ended { .. } => {}
+            Record::Said { .. }
+            | Record::Acting { .. }
+            | Record::Undone { .. }
+            | Record::Opened { .. }
+            | Record::Ended { .. } => {}
         }
     }
     lines.extend(closing(ending));

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use sb_model::{Entry, Record, TurnId};
 
-/// The newest summary that covers nothing undone, then all that follows and is not undone.
+/// The newest summary that covers nothing undone, then all that follows and is not undone, and that something was.
 pub fn view(log: Vec<Entry>) -> Vec<Entry> {
     let undone: HashSet<TurnId> = log
         .iter()
@@ -23,7 +23,6 @@ pub fn view(log: Vec<Entry>) -> Vec<Entry> {
         _ => None,
     });
     let keep = |e: &Entry| match (&e.record, summary) {
-        (Record::Undone { .. }, _) => false,
         (Record::Summary { .. }, Some((at, _))) => e.seq == at,
         (Record::Summary { .. }, None) => false,
         (_, Some((_, covers))) => e.seq > covers && !is_undone(e),

@@ -10,6 +10,7 @@ mod channel;
 mod ending;
 mod exchange;
 mod fault;
+mod harness_ref;
 mod ids;
 mod message;
 mod post;
@@ -26,6 +27,7 @@ pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Li
 pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
+pub use harness_ref::HarnessRef;
 pub use ids::{
     BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
     Slug, TokenId, TurnId,

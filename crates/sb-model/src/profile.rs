@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProfileName, Rule};
+use crate::{HarnessRef, ProfileName, Rule};
 
 /// Autonomy, L1 to L6, each a superset of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -108,6 +108,13 @@ impl ToolSet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     pub name: ProfileName,
+    /// What runs its turns.
+    #[serde(default)]
+    pub harness: HarnessRef,
+    /// The mode in which an outside agent asks before it acts, where no preset knows it; `asks` says that its own
+    /// set-up makes it ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness_mode: Option<String>,
     /// The first is the default; later ones are asked when one is overloaded.
     pub models: Vec<ModelRef>,
     /// Overrides the providers' base address, for compatible servers.
@@ -135,6 +142,8 @@ impl Profile {
     pub fn gone(name: ProfileName) -> Self {
         Self {
             name,
+            harness: HarnessRef::Loop,
+            harness_mode: None,
             models: Vec::new(),
             base_url: None,
             instructions: String::new(),

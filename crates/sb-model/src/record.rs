@@ -74,6 +74,8 @@ pub enum Record {
     Undone { turn: TurnId },
     /// All up to and including `covers` is remembered as these words.
     Summary { text: String, covers: Seq },
+    /// An agent elsewhere holds this session from here on, under an id of its own.
+    Opened { id: String },
     /// The turn was cut off by a restart and begun again.
     Restarted { starts: u32 },
     /// The turn ended.

@@ -92,6 +92,13 @@ impl Talk {
     }
 }
 
+/// Whether a program of this name is where programs are looked for.
+#[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 #[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
 fn command(talker: &Talker) -> Command {
     let mut command = Command::new(&talker.program);

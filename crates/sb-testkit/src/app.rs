@@ -37,6 +37,7 @@ impl Agents for ScriptedAgents {
 /// See the module.
 pub struct TestApp {
     pub engine: Engine,
+    agents: Arc<dyn Agents>,
     folder: Option<TempDir>,
     parallel: usize,
 }
@@ -49,11 +50,16 @@ impl TestApp {
 
     /// As [`new`](Self::new), with so many turns at once.
     pub async fn with_parallel(parallel: usize) -> Self {
-        let folder = TempDir::new().unwrap();
-        let engine = open(folder.path(), parallel).await;
-        let app = Self { engine, folder: Some(folder), parallel };
+        let app = Self::with_agents(Arc::new(ScriptedAgents), parallel).await;
         app.add_profile("assistant").await;
         app
+    }
+
+    /// A new home without a profile, whose turns these agents run.
+    pub async fn with_agents(agents: Arc<dyn Agents>, parallel: usize) -> Self {
+        let folder = TempDir::new().unwrap();
+        let engine = open(folder.path(), Arc::clone(&agents), parallel).await;
+        Self { engine, agents, folder: Some(folder), parallel }
     }
 
     /// Another profile at L3.
@@ -93,8 +99,8 @@ impl TestApp {
         let folder = self.folder.take().expect("held until it is opened again");
         self.engine.close().await.unwrap();
         happens(folder.path());
-        let engine = open(folder.path(), self.parallel).await;
-        Self { engine, folder: Some(folder), parallel: self.parallel }
+        let engine = open(folder.path(), Arc::clone(&self.agents), self.parallel).await;
+        Self { engine, agents: self.agents, folder: Some(folder), parallel: self.parallel }
     }
 }
 
@@ -102,6 +108,8 @@ impl TestApp {
 pub fn profile_in(name: &str, workspace: &Path) -> Profile {
     Profile {
         name: name.into(),
+        harness: Default::default(),
+        harness_mode: None,
         models: vec!["scripted".parse().unwrap()],
         base_url: None,
         instructions: String::new(),
@@ -113,11 +121,11 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
     }
 }
 
-async fn open(home: &Path, parallel: usize) -> Engine {
+async fn open(home: &Path, agents: Arc<dyn Agents>, parallel: usize) -> Engine {
     let store = Store::open(home, Durability::Process).await.unwrap();
     let engine = Engine::open(Parts {
         store,
-        agents: Arc::new(ScriptedAgents),
+        agents,
         clock: Arc::new(SystemClock),
         dice: Arc::new(SystemDice),
         parallel,

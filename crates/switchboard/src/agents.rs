@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sb_agents::{AcpContext, AcpHarness, Launching};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
-use sb_engine::model::{Level, Profile, ProfileName, ToolSet};
+use sb_engine::model::{HarnessRef, Level, Profile, ProfileName, Secret, ToolSet};
 use sb_engine::store::Store;
-use sb_loop::{LoopHarness, check_model, tool_defs};
+use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
 
 use crate::home::unfit_workspace;
 use crate::keys::KeyRing;
 
-/// The agents of this program: the built-in loop runs them all.
+/// The agents of this program: the built-in loop, and those that run elsewhere.
 pub struct House {
     harness: Arc<LoopHarness>,
+    acp: Arc<AcpHarness>,
     keys: Arc<KeyRing>,
     store: Store,
     home: PathBuf,
@@ -25,32 +27,58 @@ impl House {
     /// `home` is the folder no agent may work in.
     pub fn new(harness: LoopHarness, keys: Arc<KeyRing>, store: Store, home: &Path) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
-        Self { harness: Arc::new(harness), keys, store, home }
+        let launching = Arc::new(LaunchKeys(Arc::clone(&keys)));
+        let acp = AcpHarness::new(AcpContext { launching, version: env!("CARGO_PKG_VERSION") });
+        Self { harness: Arc::new(harness), acp: Arc::new(acp), keys, store, home }
+    }
+}
+
+/// What agents of their own are keyed with: as models are.
+struct LaunchKeys(Arc<KeyRing>);
+
+impl Launching for LaunchKeys {
+    fn key(&self, profile: &Profile, provider: &str) -> Option<Secret> {
+        self.0.key(&profile.name, provider)
+    }
+    fn base_url(&self, profile: &Profile, provider: &str) -> Option<String> {
+        profile.base_url.clone().or_else(|| self.0.base_url(provider))
     }
 }
 
 #[async_trait]
 impl Agents for House {
-    fn harness(&self, _: &Profile) -> Arc<dyn Harness> {
-        self.harness.clone()
+    fn harness(&self, profile: &Profile) -> Arc<dyn Harness> {
+        match profile.harness {
+            HarnessRef::Loop => self.harness.clone(),
+            HarnessRef::Acp(_) => self.acp.clone(),
+        }
     }
 
     fn tools(&self, profile: &Profile) -> Vec<String> {
-        tool_defs(profile).into_iter().map(|tool| tool.name).collect()
+        match profile.harness {
+            HarnessRef::Loop => tool_defs(profile).into_iter().map(|tool| tool.name).collect(),
+            // It has its own, and tells nobody before it uses them.
+            HarnessRef::Acp(_) => Vec::new(),
+        }
     }
 
     fn check(&self, profile: &Profile) -> Result<(), String> {
-        if profile.models.is_empty() {
-            return Err(
-                "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.".to_owned()
-            );
+        match profile.harness {
+            HarnessRef::Loop if profile.models.is_empty() => {
+                return Err(
+                    "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.".to_owned()
+                );
+            }
+            HarnessRef::Loop => profile.models.iter().try_for_each(check_model)?,
+            HarnessRef::Acp(_) => AcpHarness::check(profile)?,
         }
-        profile.models.iter().try_for_each(check_model)?;
         profile.base_url.as_deref().map_or(Ok(()), check_base_url)?;
         if profile.deadline_s == 0 {
             return Err("A turn needs some time: --deadline takes 1 second or more.".to_owned());
         }
-        check_tools(profile)?;
+        if profile.harness == HarnessRef::Loop {
+            check_tools(profile)?;
+        }
         match &profile.workspace {
             Some(folder) => check_workspace(&self.home, Path::new(folder)),
             None => Ok(()),

@@ -30,7 +30,14 @@ impl Conversation {
         if parked && self.run.is_none() {
             self.withdraw(turn_id, "The turn was stopped before anybody decided.", "the turn was stopped");
             self.close_without_run(EndKind::Stopped, Some("Stopped.".to_owned()), None);
-        } else if self.run.is_some() {
+        } else if let Some(run) = &mut self.run {
+            if run.open.take().is_some() {
+                self.withdraw(
+                    turn_id,
+                    "The turn was stopped before anybody decided.",
+                    "the turn was stopped",
+                );
+            }
             self.stop_run(StopCause::Asked);
         } else {
             // It wanted a place to go on; nothing is at work.

@@ -60,6 +60,8 @@ pub struct World {
 pub fn profile() -> Profile {
     Profile {
         name: "assistant".into(),
+        harness: Default::default(),
+        harness_mode: None,
         models: vec!["scripted".parse().expect("a model"), "openai:other".parse().expect("a model")],
         base_url: None,
         instructions: String::new(),

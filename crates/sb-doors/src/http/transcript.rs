@@ -98,7 +98,7 @@ fn line(entry: Entry, decides: bool) -> Option<Line> {
             (ours, What::Ended { state: ended(how).to_owned(), fault: fault.map(|f| f.detail) })
         }
         Record::Noted { text, by, .. } => (by.0, What::Noted { text }),
-        Record::Acting { .. } => return None,
+        Record::Acting { .. } | Record::Opened { .. } => return None,
     };
     Some(Line { at: rfc3339(entry.at), who, what })
 }

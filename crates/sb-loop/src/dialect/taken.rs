@@ -60,6 +60,8 @@ proptest! {
         let album = Album::from([(Digest::of(b"p"), picture)]);
         let profile = Profile {
             name: "p".into(), models: vec![], base_url: None, instructions: String::new(),
+            harness: Default::default(),
+            harness_mode: None,
             workspace: Some("/w".into()), tools: ToolSet::All, autonomy: Level::L3, allowed: vec![], deadline_s: 1,
         };
         let tools = tools::offered(&profile, &Choices::default());

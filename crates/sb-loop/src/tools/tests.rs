@@ -235,6 +235,8 @@ async fn a_command_runs_in_the_workspace_and_its_code_is_told() {
 fn calls_that_cannot_be_run_are_told_why() {
     let mut profile = Profile {
         name: "p".into(),
+        harness: Default::default(),
+        harness_mode: None,
         models: vec![],
         base_url: None,
         instructions: String::new(),

@@ -153,6 +153,8 @@ impl World {
         };
         let profile = Profile {
             name: "p".into(),
+            harness: Default::default(),
+            harness_mode: None,
             models: models.iter().map(|m| m.parse().expect("a model")).collect(),
             base_url: None,
             instructions: "Be brief.".into(),

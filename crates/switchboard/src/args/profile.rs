@@ -69,6 +69,12 @@ pub enum ProfileCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the agents of their own that are known by name
+    Harnesses {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a profile with its tokens and key; its sessions stay
     Remove { name: String },
     /// Tokens for programs that talk to one profile
@@ -81,6 +87,15 @@ pub enum ProfileCommand {
 /// What makes up a profile.
 #[derive(Debug, Default, Args)]
 pub struct ProfileFlags {
+    /// What runs its turns: loop, the built-in one; acp:<name>, an agent of its own such as acp:opencode; or
+    /// acp:"<command>", any that speaks the Agent Client Protocol. `switchboard profile harnesses` lists the
+    /// names [default: loop]
+    #[arg(long, value_name = "HARNESS")]
+    pub harness: Option<String>,
+    /// The mode in which an agent of its own asks before it acts, where it is not known by name; `asks` says
+    /// that its own set-up makes it ask. An empty one takes it back
+    #[arg(long, value_name = "MODE")]
+    pub harness_mode: Option<String>,
     /// A model, as anthropic:<id>, openai:<id> or scripted; again for those asked when it is overloaded
     #[arg(long = "model", value_name = "MODEL")]
     pub models: Vec<String>,
@@ -121,10 +136,13 @@ impl ProfileFlags {
     /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
         let Self { models, base_url, instructions, workspace, tools, autonomy, allowed, deadline, .. } = self;
+        let Self { harness, harness_mode, .. } = self;
         let keys = self.api_key_stdin || self.no_api_key || self.api_key_env.is_some();
         models.is_empty()
             && allowed.is_empty()
-            && [base_url, instructions, tools, autonomy].into_iter().all(Option::is_none)
+            && [base_url, instructions, tools, autonomy, harness, harness_mode]
+                .into_iter()
+                .all(Option::is_none)
             && workspace.is_none()
             && deadline.is_none()
             && !keys

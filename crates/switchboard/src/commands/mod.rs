@@ -46,6 +46,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Serve(flags) => server::run(&home(cli.home)?, &environment, flags, false).await?,
         Command::Bridge(args) => server::bridge::run(&home(cli.home)?, &environment, args).await?,
         Command::Channel { command: ChannelCommand::Kinds { json } } => kinds::list(json)?,
+        Command::Profile { command: ProfileCommand::Harnesses { json } } => profile::harnesses(json)?,
         Command::Trust(Trust { all: true, json }) => trust::of_all(json)?,
         Command::Standin(args) => standin::run(args).await?,
         Command::Doctor { json } => {

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use sb_doors::local::client::Desk;
 use sb_doors::local::wire::{ProfileInfo, PutProfile};
 use sb_engine::core::rules;
-use sb_engine::model::{Level, ModelRef, Profile, ProfileName, Rule, ToolSet};
+use sb_engine::model::{HarnessRef, Level, ModelRef, Profile, ProfileName, Rule, ToolSet};
 
 use super::token;
 use crate::args::profile::{ProfileCommand, ProfileFlags};
@@ -21,7 +21,8 @@ pub async fn run(command: ProfileCommand, home: &Home, desk: &Desk) -> Result<()
         ProfileCommand::Add { name, flags, json } => {
             let mut profile = Profile::gone(ProfileName(name));
             (profile.autonomy, profile.tools) = (Level::L3, ToolSet::All);
-            if flags.models.is_empty() {
+            let of_its_own = flags.harness.as_deref().is_some_and(|h| h.trim() != "loop");
+            if flags.models.is_empty() && !of_its_own {
                 return Err(usage(
                     "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.",
                 ));
@@ -39,6 +40,7 @@ pub async fn run(command: ProfileCommand, home: &Home, desk: &Desk) -> Result<()
             let made = put(profile, &flags, false, home, desk).await?;
             told(&made, "Changed", json)
         }
+        ProfileCommand::Harnesses { json } => harnesses(json),
         ProfileCommand::List { json } => list(desk.profiles().await?, json),
         ProfileCommand::Show { name, json } => {
             let profile = desk.profile(&name).await?;
@@ -81,8 +83,14 @@ fn takes_a_key(profile: &Profile) -> Result<()> {
 
 /// Changes what the flags give, and nothing else.
 fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()> {
+    if let Some(harness) = &flags.harness {
+        profile.harness = harness.parse().map_err(|why: String| usage(format!("{why}.")))?;
+    }
+    if let Some(mode) = &flags.harness_mode {
+        profile.harness_mode = Some(mode.trim().to_owned()).filter(|mode| !mode.is_empty());
+    }
     if !flags.models.is_empty() {
-        profile.models = flags.models.iter().map(|m| model(m)).collect::<Result<_>>()?;
+        profile.models = flags.models.iter().map(|m| model(m, &profile.harness)).collect::<Result<_>>()?;
     }
     if let Some(url) = &flags.base_url {
         profile.base_url = Some(url.trim().to_owned()).filter(|url| !url.is_empty());
@@ -109,9 +117,11 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()>
     Ok(())
 }
 
-fn model(text: &str) -> Result<ModelRef> {
+fn model(text: &str, harness: &HarnessRef) -> Result<ModelRef> {
     let model = text.parse().map_err(|why: String| usage(format!("{why}.")))?;
-    sb_loop::check_model(&model).map_err(usage)?;
+    if *harness == HarnessRef::Loop {
+        sb_loop::check_model(&model).map_err(usage)?;
+    }
     Ok(model)
 }
 
@@ -190,7 +200,7 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
     output::foreign(&format!(
         "{what} the profile {}: {} at {}, {}.",
         profile.profile.name,
-        models(&profile.profile),
+        runs_on(&profile.profile),
         profile.profile.autonomy,
         tools(profile)
     ))
@@ -199,14 +209,42 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
 /// The tools it gives its agent; if none for want of a folder, how to give it one.
 fn tools(profile: &ProfileInfo) -> String {
     match (profile.available_tools.as_slice(), &profile.profile.workspace) {
+        _ if profile.profile.harness != HarnessRef::Loop => "with the tools it brings".to_owned(),
         ([], None) => "without tools (give it a folder: --workspace DIR)".to_owned(),
         ([], Some(_)) => "without tools".to_owned(),
         (tools, _) => format!("with {}", tools.join(", ")),
     }
 }
 
+/// Its harness where that is not the built-in loop, and its models.
+fn runs_on(profile: &Profile) -> String {
+    match (&profile.harness, profile.models.is_empty()) {
+        (HarnessRef::Loop, _) => models(profile),
+        (harness, true) => harness.to_string(),
+        (harness, false) => format!("{harness} on {}", models(profile)),
+    }
+}
+
 fn models(profile: &Profile) -> String {
     profile.models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ")
+}
+
+/// The agents known by name, and whether they were ever run with this program.
+pub fn harnesses(json: bool) -> Result<()> {
+    let all = sb_agents::presets();
+    if json {
+        let shown = all.iter().map(|p| {
+            serde_json::json!({"harness": format!("acp:{}", p.name), "label": p.label, "program": p.program,
+                "install": p.install, "ran": p.ran})
+        });
+        return output::json(&shown.collect::<Vec<_>>());
+    }
+    let mut rows = vec![["harness", "agent", "ran here", "installed by"].map(str::to_owned).to_vec()];
+    rows.extend(all.iter().map(|p| {
+        let ran = if p.ran { "yes" } else { "never" };
+        vec![format!("acp:{}", p.name), p.label.to_owned(), ran.to_owned(), p.install.to_owned()]
+    }));
+    output::table(&rows)
 }
 
 fn list(profiles: Vec<ProfileInfo>, json: bool) -> Result<()> {
@@ -216,9 +254,9 @@ fn list(profiles: Vec<ProfileInfo>, json: bool) -> Result<()> {
     if profiles.is_empty() {
         return output::line("There is no profile. `switchboard profile add --help` shows how to make one.");
     }
-    let mut rows = vec![["profile", "level", "models", "workspace"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["profile", "level", "runs on", "workspace"].map(str::to_owned).to_vec()];
     rows.extend(profiles.into_iter().map(|p| {
-        let models = models(&p.profile);
+        let models = runs_on(&p.profile);
         vec![
             p.profile.name.0,
             p.profile.autonomy.to_string(),
@@ -234,6 +272,8 @@ fn show(info: &ProfileInfo) -> Result<()> {
     let allowed: Vec<String> = profile.allowed.iter().map(rules::shown).collect();
     let rows = [
         ("profile", profile.name.0.clone()),
+        ("harness", profile.harness.to_string()),
+        ("asks in mode", profile.harness_mode.clone().unwrap_or_default()),
         ("models", models(profile)),
         ("base address", profile.base_url.clone().unwrap_or_else(|| "the provider's".to_owned())),
         (

@@ -118,6 +118,7 @@ fn told(entry: &Entry, calls: &mut Calls) -> Vec<String> {
         Record::Undone { turn } => format!("the exchange of turn {turn} is forgotten"),
         Record::Summary { text, covers } => format!("everything up to entry {} is kept as: {text}", covers.0),
         Record::Restarted { starts } => format!("taken up again after a restart (start {starts})"),
+        Record::Opened { id } => format!("the agent keeps this as its own session {id}"),
         Record::Ended { how, fault } => {
             let why = fault.as_ref().map_or_else(String::new, |fault| format!(": {fault}"));
             format!("the turn ends: {}{why}", ending(*how))

@@ -157,6 +157,8 @@ pub async fn exchange(
 pub fn profile(name: &str) -> Profile {
     Profile {
         name: ProfileName(name.into()),
+        harness: Default::default(),
+        harness_mode: None,
         models: vec![ModelRef { provider: "scripted".into(), id: String::new() }],
         base_url: None,
         instructions: "Be brief.".into(),

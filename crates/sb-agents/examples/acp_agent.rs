@@ -1,0 +1,259 @@
+//! An agent that speaks the Agent Client Protocol and obeys the script in its prompt: for tests, and for
+//! trying things without an account. `switchboard profile add a --harness "acp:…/acp_agent" --workspace DIR`.
+//!
+//! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`.
+//! Its sessions are files in its folder, so that another process can take them up.
+
+use std::io::{BufRead, Write};
+
+use sb_harness::{Script, Step};
+use serde_json::{Value, json};
+
+/// Its memory of one session, by file.
+struct Session {
+    id: String,
+    prompts: usize,
+}
+
+struct Agent {
+    lines: std::io::Lines<std::io::StdinLock<'static>>,
+    session: Session,
+    next: u64,
+    calls: usize,
+    cancelled: bool,
+}
+
+fn main() {
+    let modes = !std::env::args().any(|a| a == "--no-modes");
+    let mut agent = Agent {
+        lines: std::io::stdin().lock().lines(),
+        session: Session { id: String::new(), prompts: 0 },
+        next: 0,
+        calls: 0,
+        cancelled: false,
+    };
+    while let Some(message) = agent.hear() {
+        let (id, params) = (message["id"].clone(), message["params"].clone());
+        match message["method"].as_str().unwrap_or_default() {
+            "initialize" => agent.answer(id, hello()),
+            "session/new" => {
+                agent.session = Session { id: format!("s{}", std::process::id()), prompts: 0 };
+                agent.answer(id, opened(&agent.session.id, modes));
+            }
+            "session/resume" => {
+                let known = params["sessionId"].as_str().unwrap_or_default().to_owned();
+                match std::fs::read_to_string(format!(".session-{known}")) {
+                    Ok(prompts) => {
+                        agent.session = Session { id: known, prompts: prompts.trim().parse().unwrap_or(0) };
+                        agent.answer(id, opened(&agent.session.id, modes));
+                    }
+                    Err(_) => agent.fails(id, -32002, "no such session"),
+                }
+            }
+            "session/set_mode" if params["modeId"] == "ask" => agent.answer(id, json!({})),
+            "session/prompt" => agent.prompted(id, &params),
+            "session/cancel" | "" => {}
+            _ => agent.fails(id, -32601, "not known"),
+        }
+    }
+}
+
+fn hello() -> Value {
+    json!({"protocolVersion": 1, "agentInfo": {"name": "acp_agent", "version": "1"}, "agentCapabilities": {
+        "loadSession": false, "sessionCapabilities": {"resume": {}},
+        "promptCapabilities": {"image": true}}})
+}
+
+fn opened(id: &str, modes: bool) -> Value {
+    match modes {
+        true => json!({"sessionId": id, "modes": {"currentModeId": "auto",
+            "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask"}]}}),
+        false => json!({"sessionId": id}),
+    }
+}
+
+impl Agent {
+    fn hear(&mut self) -> Option<Value> {
+        let line = self.lines.next()?.ok()?;
+        let message: Value = serde_json::from_str(&line).unwrap_or_default();
+        self.cancelled |= message["method"] == "session/cancel";
+        Some(message)
+    }
+
+    fn send(&self, mut message: Value) {
+        message["jsonrpc"] = "2.0".into();
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{message}").and_then(|()| out.flush());
+    }
+
+    fn answer(&self, id: Value, result: Value) {
+        self.send(json!({"id": id, "result": result}));
+    }
+
+    fn fails(&self, id: Value, code: i64, why: &str) {
+        self.send(json!({"id": id, "error": {"code": code, "message": why}}));
+    }
+
+    fn update(&self, update: Value) {
+        let params = json!({"sessionId": self.session.id, "update": update});
+        self.send(json!({"method": "session/update", "params": params}));
+    }
+
+    fn say(&self, text: &str) {
+        let content = json!({"type": "text", "text": text});
+        self.update(json!({"sessionUpdate": "agent_message_chunk", "content": content}));
+    }
+
+    fn prompted(&mut self, id: Value, params: &Value) {
+        self.session.prompts += 1;
+        let _ = std::fs::write(format!(".session-{}", self.session.id), self.session.prompts.to_string());
+        self.cancelled = false;
+        let blocks: Vec<&Value> = params["prompt"].as_array().into_iter().flatten().collect();
+        let pictures = blocks.iter().filter(|b| b["type"] == "image").count();
+        let text: Vec<&str> = blocks.iter().filter_map(|b| b["text"].as_str()).collect();
+        // The script is in what was said last; what stands before it is told by whoever runs us.
+        let last = text.last().copied().unwrap_or_default();
+        match Script::read(last) {
+            None => {
+                self.say(&format!("prompt {}, {pictures} pictures: {}", self.session.prompts, text.join("|")))
+            }
+            Some(script) => {
+                for step in script.steps {
+                    if self.cancelled || !self.does(step) {
+                        break;
+                    }
+                }
+            }
+        }
+        let how = if self.cancelled { "cancelled" } else { "end_turn" };
+        let usage = json!({"inputTokens": 10, "outputTokens": 5, "totalTokens": 15});
+        self.answer(id, json!({"stopReason": how, "usage": usage}));
+        if last.contains("\"late\"") {
+            self.update(json!({"sessionUpdate": "session_info_update", "title": "A title"}));
+        }
+    }
+
+    /// One step; false: it goes no further.
+    fn does(&mut self, step: Step) -> bool {
+        match step {
+            Step::Say(text) => self.say(&text),
+            Step::Stream { words, ms } => {
+                for n in 1..=words {
+                    self.say(&format!("word{n} "));
+                    std::thread::sleep(std::time::Duration::from_millis(ms));
+                }
+            }
+            Step::Wait { ms } => {
+                // What comes meanwhile, such as a cancel, is heard once the wait is over.
+                std::thread::sleep(std::time::Duration::from_millis(ms));
+            }
+            Step::Tool { name, input } if name == "fault" => return self.fault(&input),
+            Step::Tool { name, input } => return self.tool(&name, &input),
+            _ => {}
+        }
+        true
+    }
+
+    fn fault(&mut self, input: &Value) -> bool {
+        match input["kind"].as_str().unwrap_or_default() {
+            "die" => {
+                eprintln!("the disk is on fire");
+                std::process::exit(7);
+            }
+            "garbage" => {
+                let mut out = std::io::stdout().lock();
+                let _ = writeln!(out, "Warning: this is no JSON\n[1,2]\n{{\"jsonrpc\":\"2.0\"}}\n\u{1}");
+                drop(out);
+                self.update(json!({"sessionUpdate": "of_tomorrow", "x": 1}));
+                self.send(json!({"method": "_own/thing", "params": {}}));
+                self.send(json!({"id": "odd", "method": "_own/question", "params": {}}));
+            }
+            "twice" => {
+                let (a, b) = (
+                    self.ask("write_file", &json!({"path": "a.txt"})),
+                    self.ask("write_file", &json!({"path": "b.txt"})),
+                );
+                let mut said = Vec::new();
+                while said.len() < 2 {
+                    let Some(message) = self.hear() else { return false };
+                    for (asked, name) in [(&a, "a"), (&b, "b")] {
+                        if message["id"] == *asked {
+                            let outcome = &message["result"]["outcome"];
+                            said.push(format!(
+                                "{name}: {}",
+                                outcome["optionId"].as_str().unwrap_or("cancelled")
+                            ));
+                        }
+                    }
+                }
+                self.say(&said.join(", "));
+            }
+            "mute" => loop {
+                // It hears nothing any more, not even that it is to stop.
+                std::thread::sleep(std::time::Duration::from_secs(600));
+            },
+            _ => {}
+        }
+        true
+    }
+
+    fn ask(&mut self, name: &str, input: &Value) -> String {
+        self.calls += 1;
+        self.next += 1;
+        let (call, request) = (format!("call{}", self.calls), format!("ask{}", self.next));
+        let kind = match name {
+            "shell" => "execute",
+            "write_file" => "edit",
+            "web_fetch" => "fetch",
+            _ => "other",
+        };
+        let paths: Vec<Value> =
+            input["path"].as_str().map(|path| json!({"path": here(path)})).into_iter().collect();
+        self.update(json!({"sessionUpdate": "tool_call", "toolCallId": call, "title": name, "kind": kind,
+            "status": "pending", "rawInput": input, "locations": paths}));
+        let options = json!([
+            {"optionId": "ever", "name": "Always", "kind": "allow_always"},
+            {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "no", "name": "Reject", "kind": "reject_once"}]);
+        let params =
+            json!({"sessionId": self.session.id, "toolCall": {"toolCallId": call}, "options": options});
+        self.send(json!({"id": request, "method": "session/request_permission", "params": params}));
+        request
+    }
+
+    /// A tool of its own: asked for, then done. False: it goes no further.
+    fn tool(&mut self, name: &str, input: &Value) -> bool {
+        let asked = self.ask(name, input);
+        let call = format!("call{}", self.calls);
+        let answer = loop {
+            let Some(message) = self.hear() else { return false };
+            if message["id"] == asked {
+                break message["result"]["outcome"]["optionId"].as_str().unwrap_or("cancelled").to_owned();
+            }
+        };
+        let (status, said) = match answer.as_str() {
+            "yes" => ("completed", self.carry_out(name, input)),
+            other => ("failed", format!("not done: {other}")),
+        };
+        let content = json!([{"type": "content", "content": {"type": "text", "text": said}}]);
+        self.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status, "content": content}));
+        answer == "yes"
+    }
+
+    fn carry_out(&self, name: &str, input: &Value) -> String {
+        if name == "write_file" {
+            let path = here(input["path"].as_str().unwrap_or_default());
+            let text = input["content"].as_str().unwrap_or("written");
+            return match std::fs::write(&path, text) {
+                Ok(()) => format!("wrote {path}"),
+                Err(why) => why.to_string(),
+            };
+        }
+        format!("did {name}")
+    }
+}
+
+fn here(path: &str) -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    folder.join(path).display().to_string()
+}

@@ -1,0 +1,336 @@
+//! What an agent does, as calls of ours: pieced together from its updates, and named as our own tools are,
+//! so that the same levels and the same rules hold for them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use sb_harness::model::text::one_line;
+use sb_harness::model::{Call, CallId, ToolClass};
+use serde_json::{Map, Value, json};
+
+use super::places::within;
+
+/// Calls of one turn that are remembered; an agent that makes more has the oldest ones forgotten.
+const MOST_CALLS: usize = 1_000;
+/// Visible characters of one change or output in a result.
+const SHOWN: usize = 20_000;
+
+/// One call, as told so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    pub title: String,
+    pub kind: String,
+    pub status: String,
+    input: Value,
+    content: Vec<Value>,
+    paths: Vec<String>,
+    /// It stands in the log.
+    pub logged: bool,
+    /// Its result does.
+    pub settled: bool,
+}
+
+/// The calls of a turn, by the agent's ids.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    known: HashMap<String, Known>,
+    order: Vec<String>,
+}
+
+impl Calls {
+    /// Takes in what an update says of a call: only what it has changes.
+    pub fn update(&mut self, update: &Value) -> Option<(String, &mut Known)> {
+        let id = update["toolCallId"].as_str()?.to_owned();
+        if !self.known.contains_key(&id) {
+            if self.order.len() >= MOST_CALLS {
+                let oldest = self.order.remove(0);
+                self.known.remove(&oldest);
+            }
+            self.order.push(id.clone());
+        }
+        let known = self.known.entry(id.clone()).or_default();
+        for (at, key) in
+            [(&mut known.title, "title"), (&mut known.kind, "kind"), (&mut known.status, "status")]
+        {
+            if let Some(text) = update[key].as_str() {
+                *at = text.to_owned();
+            }
+        }
+        if !update["rawInput"].is_null() {
+            known.input = update["rawInput"].clone();
+        }
+        if let Some(content) = update["content"].as_array() {
+            known.content = content.clone();
+        }
+        if let Some(places) = update["locations"].as_array() {
+            known.paths = places.iter().filter_map(|p| p["path"].as_str()).map(str::to_owned).collect();
+        }
+        Some((id, known))
+    }
+
+    pub fn get_mut(&mut self, id: &str) -> Option<&mut Known> {
+        self.known.get_mut(id)
+    }
+
+    /// Those in the log that have no result yet, in order.
+    pub fn unsettled(&self) -> Vec<String> {
+        let open = |id: &&String| self.known.get(*id).is_some_and(|k| k.logged && !k.settled);
+        self.order.iter().filter(open).cloned().collect()
+    }
+}
+
+/// Why a call is never put before anybody.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LeadsOut(pub String);
+
+impl Known {
+    /// The call as the gate judges it.
+    ///
+    /// # Errors
+    /// If it names a file outside the workspace.
+    pub fn as_call(&self, id: &str, workspace: &Path) -> Result<Call, LeadsOut> {
+        let mut input = match &self.input {
+            Value::Object(object) => object.clone(),
+            Value::Null => Map::new(),
+            other => Map::from_iter([("input".to_owned(), other.clone())]),
+        };
+        let places = self.places(&input, workspace)?;
+        let (tool, class) = match self.kind.as_str() {
+            "execute" => match command(&input) {
+                Some(command) => {
+                    input.insert("command".to_owned(), command.into());
+                    ("shell", ToolClass::Shell)
+                }
+                None => ("execute", ToolClass::Shell),
+            },
+            "edit" if places.len() == 1 => ("write_file", ToolClass::Write),
+            kind @ ("edit" | "delete" | "move") if !places.is_empty() => (kind, ToolClass::Write),
+            "read" if !places.is_empty() => ("read_file", ToolClass::Read),
+            "search" if !places.is_empty() => ("search", ToolClass::Read),
+            "think" => ("think", ToolClass::Read),
+            "fetch" => ("web_fetch", ToolClass::Outside),
+            // Whatever it is, it is judged as a program would be.
+            "" => ("other", ToolClass::Shell),
+            kind => (kind, ToolClass::Shell),
+        };
+        if matches!(class, ToolClass::Write) || tool == "read_file" {
+            input.insert("path".to_owned(), places.join(", ").into());
+        }
+        if let Some(diffs) = self.diffs(workspace).filter(|_| !holds_words(&input)) {
+            input.insert("change".to_owned(), diffs.into());
+        }
+        if input.is_empty() {
+            input.insert("title".to_owned(), self.title.clone().into());
+        }
+        let tool = one_line(tool, 40);
+        Ok(Call { id: CallId(id.to_owned()), tool, input: Value::Object(input), class })
+    }
+
+    /// The files it names, as the workspace knows them.
+    fn places(&self, input: &Map<String, Value>, workspace: &Path) -> Result<Vec<String>, LeadsOut> {
+        const NAMES: [&str; 10] = [
+            "filepath",
+            "path",
+            "file_path",
+            "filePath",
+            "abs_path",
+            "notebook_path",
+            "cwd",
+            "workdir",
+            "directory",
+            "dir",
+        ];
+        let given = NAMES.iter().filter_map(|name| Some((*name, input.get(*name)?.as_str()?)));
+        let diffs = self.content.iter().filter(|c| c["type"] == "diff").filter_map(|c| c["path"].as_str());
+        let files = given.map(|(name, path)| (!matches!(name, "cwd" | "workdir"), path));
+        let all = self.paths.iter().map(|p| (true, p.as_str())).chain(diffs.map(|p| (true, p))).chain(files);
+        let mut places = Vec::new();
+        for (is_file, path) in all {
+            let Some(place) = within(workspace, path) else {
+                return Err(LeadsOut(one_line(path, 200)));
+            };
+            if is_file && !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        Ok(places)
+    }
+
+    /// Its changes to files, as people read them.
+    fn diffs(&self, workspace: &Path) -> Option<String> {
+        let diffs = self.content.iter().filter(|c| c["type"] == "diff");
+        let shown: Vec<String> = diffs
+            .map(|diff| {
+                let path = diff["path"].as_str().unwrap_or_default();
+                let path = within(workspace, path).unwrap_or_else(|| path.to_owned());
+                let lines = |text: &Value, mark: char| -> String {
+                    text.as_str().unwrap_or_default().lines().map(|line| format!("{mark} {line}\n")).collect()
+                };
+                format!("{path}\n{}{}", lines(&diff["oldText"], '-'), lines(&diff["newText"], '+'))
+            })
+            .collect();
+        (!shown.is_empty()).then(|| shown.join("\n"))
+    }
+
+    /// What came of it, for the log.
+    pub fn result(&self, workspace: &Path) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for content in &self.content {
+            let block = &content["content"];
+            match (content["type"].as_str(), block["type"].as_str()) {
+                (Some("content"), Some("text")) => parts.extend(block["text"].as_str().map(str::to_owned)),
+                (Some("content"), Some("resource_link")) => {
+                    parts.extend(block["uri"].as_str().map(|uri| format!("(a link: {uri})")));
+                }
+                (Some("content"), Some(other)) => {
+                    parts.push(format!("(a part of the sort {})", one_line(other, 40)))
+                }
+                (Some("terminal"), _) => {
+                    parts.push("(its output was shown on a terminal of its own)".to_owned())
+                }
+                _ => {}
+            }
+        }
+        parts.extend(self.diffs(workspace));
+        let text = parts.join("\n");
+        let text = if text.trim().is_empty() { format!("({})", one_line(&self.title, 200)) } else { text };
+        let shown = sb_harness::model::text::clip(&text, SHOWN);
+        match shown.len() < text.len() {
+            true => format!("{shown}\n(cut here: {} bytes in all)", text.len()),
+            false => text,
+        }
+    }
+
+    /// The words it wants one file to hold, where its change says so whole.
+    pub fn new_text(&self) -> Option<String> {
+        let mut diffs = self.content.iter().filter(|c| c["type"] == "diff");
+        match (diffs.next(), diffs.next()) {
+            (Some(diff), None) => diff["newText"].as_str().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// The call as it was told, of one that was done already.
+    pub fn unplaced(&self, id: &str) -> Call {
+        let input = json!({"title": one_line(&self.title, 200)});
+        Call { id: CallId(id.to_owned()), tool: one_line(&self.kind, 40), input, class: ToolClass::Shell }
+    }
+
+    /// Whether what it brings is content from outside.
+    pub fn is_outside(&self) -> bool {
+        self.kind == "fetch"
+    }
+
+    /// Its name while it runs, on one line.
+    pub fn shown(&self) -> String {
+        let title = if self.title.trim().is_empty() { &self.kind } else { &self.title };
+        one_line(title, 80)
+    }
+}
+
+/// The command of a call that runs a program, whatever form it comes in.
+fn command(input: &Map<String, Value>) -> Option<String> {
+    let given = ["command", "cmd"].iter().find_map(|name| input.get(*name))?;
+    match given {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
+            match words.as_slice() {
+                [
+                    "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh" | "/bin/zsh" | "/usr/bin/bash"
+                    | "/usr/bin/zsh",
+                    "-c" | "-lc",
+                    command,
+                ] => Some((*command).to_owned()),
+                words => Some(words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain =
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// Whether the input itself says what is to be written.
+fn holds_words(input: &Map<String, Value>) -> bool {
+    ["content", "new_string", "newString", "newText", "new_str", "diff", "patch", "changes", "edits"]
+        .iter()
+        .any(|name| input.contains_key(*name))
+}
+
+/// A call of ours that an agent makes by asking us to write a file.
+pub(super) fn write(id: &str, path: &str, content: &str) -> Call {
+    let input = json!({"path": path, "content": content});
+    Call { id: CallId(id.to_owned()), tool: "write_file".to_owned(), input, class: ToolClass::Write }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(update: Value) -> Result<Call, LeadsOut> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = update.to_string().replace("$W", folder.path().to_str().unwrap());
+        let mut calls = Calls::default();
+        let (id, known) = calls.update(&serde_json::from_str(&text).unwrap()).expect("a call");
+        known.clone().as_call(&id, folder.path())
+    }
+
+    #[test]
+    fn calls_are_named_as_our_own_so_that_levels_and_rules_hold() {
+        let named = |update| call(update).map(|c| (c.tool, c.class, c.input));
+        let shell = json!({"toolCallId": "1", "kind": "execute", "rawInput": {"command": "git status", "timeout": 5}});
+        let input = json!({"command": "git status", "timeout": 5});
+        assert_eq!(named(shell), Ok(("shell".into(), ToolClass::Shell, input)));
+        let words =
+            json!({"toolCallId": "1", "kind": "execute", "rawInput": {"command": ["bash", "-lc", "a | b"]}});
+        assert_eq!(named(words).map(|c| c.2), Ok(json!({"command": "a | b"})));
+        let words =
+            json!({"toolCallId": "1", "kind": "execute", "rawInput": {"command": ["rm", "a b", "$(x)"]}});
+        assert_eq!(named(words).map(|c| c.2), Ok(json!({"command": "rm 'a b' '$(x)'"})));
+        let edit = json!({"toolCallId": "1", "kind": "edit", "locations": [{"path": "$W/a.txt"}],
+            "content": [{"type": "diff", "path": "$W/a.txt", "oldText": null, "newText": "x\ny"}]});
+        let input = json!({"path": "a.txt", "change": "a.txt\n+ x\n+ y\n"});
+        assert_eq!(named(edit), Ok(("write_file".into(), ToolClass::Write, input)));
+        let fetch = json!({"toolCallId": "1", "kind": "fetch", "rawInput": {"url": "https://example.org"}});
+        assert_eq!(named(fetch).map(|c| c.1), Ok(ToolClass::Outside));
+        let odd = json!({"toolCallId": "1", "title": "mcp__x__y"});
+        assert_eq!(named(odd), Ok(("other".into(), ToolClass::Shell, json!({"title": "mcp__x__y"}))));
+        let blind = json!({"toolCallId": "1", "kind": "edit", "title": "Edit"});
+        assert_eq!(named(blind).map(|c| c.1), Ok(ToolClass::Shell), "it names no file");
+    }
+
+    #[test]
+    fn a_file_outside_the_workspace_is_never_asked_about() {
+        for update in [
+            json!({"toolCallId": "1", "kind": "edit", "locations": [{"path": "$W/a"}, {"path": "/etc/passwd"}]}),
+            json!({"toolCallId": "1", "kind": "read", "rawInput": {"file_path": "$W/../x"}}),
+            json!({"toolCallId": "1", "kind": "execute", "rawInput": {"command": "ls", "cwd": "/"}}),
+            json!({"toolCallId": "1", "kind": "edit", "content": [{"type": "diff", "path": "/x", "newText": ""}]}),
+        ] {
+            assert!(call(update.clone()).is_err(), "{update}");
+        }
+    }
+
+    #[test]
+    fn an_update_changes_only_what_it_has() {
+        let mut calls = Calls::default();
+        calls.update(&json!({"toolCallId": "1", "title": "bash", "kind": "execute", "status": "pending"}));
+        calls.update(&json!({"toolCallId": "1", "title": "ls", "rawInput": {"command": "ls"}}));
+        let (_, known) = calls.update(&json!({"toolCallId": "1", "status": "completed"})).expect("known");
+        assert_eq!(
+            (known.title.as_str(), known.kind.as_str(), known.status.as_str()),
+            ("ls", "execute", "completed")
+        );
+        assert_eq!(known.input, json!({"command": "ls"}));
+        for n in 0..2 * MOST_CALLS {
+            calls.update(&json!({"toolCallId": n.to_string()}));
+        }
+        assert_eq!(calls.known.len(), MOST_CALLS);
+    }
+}

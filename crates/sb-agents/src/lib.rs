@@ -1,0 +1,8 @@
+//! Agents that run elsewhere, as harnesses.
+//!
+//! They keep a memory of their own and act by themselves; what they ask for passes our gate, what they do
+//! is logged as they tell it. None of them is trusted with our keys or our environment.
+
+mod acp;
+
+pub use acp::{AcpContext, AcpHarness, Launch, Launching, Preset, presets};

@@ -1,0 +1,3 @@
+//! Agents elsewhere, under the whole engine.
+
+mod acp;

@@ -1,0 +1,66 @@
+//! Which harness runs a profile's turns.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// As people write it: `loop`, `acp:opencode`, `acp:my-agent --acp`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum HarnessRef {
+    /// The built-in model loop.
+    #[default]
+    Loop,
+    /// An agent that speaks the Agent Client Protocol: a preset's name, or the command that starts it.
+    Acp(String),
+}
+
+impl fmt::Display for HarnessRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HarnessRef::Loop => f.write_str("loop"),
+            HarnessRef::Acp(agent) => write!(f, "acp:{agent}"),
+        }
+    }
+}
+
+impl FromStr for HarnessRef {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        match text.split_once(':').map(|(sort, rest)| (sort, rest.trim())) {
+            None if text == "loop" => Ok(HarnessRef::Loop),
+            Some(("acp", agent)) if !agent.is_empty() => Ok(HarnessRef::Acp(agent.to_owned())),
+            _ => Err(format!(
+                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, or acp:\"<command>\""
+            )),
+        }
+    }
+}
+
+impl Serialize for HarnessRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for HarnessRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b"] {
+            assert_eq!(text.parse::<HarnessRef>().map(|h| h.to_string()).as_deref(), Ok(text));
+        }
+        for odd in ["", "acp", "acp:", "mcp:x", "loop:x"] {
+            assert!(odd.parse::<HarnessRef>().is_err(), "{odd}");
+        }
+    }
+}
