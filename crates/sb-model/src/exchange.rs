@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::{Attachment, Call, CallId, MessageId, Record, Usage};
 
+/// What a harness is told of a call that a person declined without giving a reason.
+pub const DECLINED: &str = "The person declined this call.";
+
 /// What the engine tells a running turn. Sent in order; sending never waits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HarnessInput {

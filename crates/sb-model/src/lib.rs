@@ -25,7 +25,7 @@ pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
 pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};
-pub use exchange::{HarnessEvent, HarnessInput, ToolUpdate};
+pub use exchange::{DECLINED, HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
 pub use harness_ref::HarnessRef;
 pub use ids::{

@@ -30,6 +30,7 @@ impl Environment {
     pub fn read() -> Self {
         let providers = sb_loop::providers();
         let of = |name: &Option<String>| name.as_deref().and_then(variable);
+        let agents = || sb_agents::presets().iter().filter_map(|p| p.provider);
         Self {
             home: path("SWITCHBOARD_HOME"),
             token: variable("SWITCHBOARD_TOKEN").map(Secret::new),
@@ -37,10 +38,15 @@ impl Environment {
             keys: providers
                 .iter()
                 .filter_map(|p| Some((p.name.clone(), Secret::new(of(&p.key_env)?))))
+                .chain(
+                    agents()
+                        .filter_map(|(name, key, _)| Some((name.to_owned(), Secret::new(variable(key)?)))),
+                )
                 .collect(),
             base_urls: providers
                 .iter()
                 .filter_map(|p| Some((p.name.clone(), of(&p.base_url_env)?)))
+                .chain(agents().filter_map(|(name, _, base)| Some((name.to_owned(), variable(base)?))))
                 .collect(),
             data: data_folder(),
         }

@@ -1,13 +1,13 @@
 //! [`KeyRing`]: the API keys of providers, from the environment or a profile's own.
 //!
-//! A profile's own key is used for the provider of its first model only, so that a fallback at another
+//! A profile's own key is used for the provider of its first model only, or of its agent, so that a fallback at another
 //! provider is never shown a key that is not its own. Keys are held in memory and read anew when a
 //! profile changes.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use sb_engine::model::{Profile, ProfileName, Secret};
+use sb_engine::model::{HarnessRef, Profile, ProfileName, Secret};
 use sb_engine::store::{Store, secret_name};
 use sb_loop::Keys;
 
@@ -49,13 +49,24 @@ impl KeyRing {
                 None
             }
         };
-        let first = profile.and_then(|p| p.models.first());
-        let own = first.zip(key).map(|(model, key)| Own { provider: model.provider.clone(), key });
+        let provider = profile.and_then(keyed_by);
+        let own = provider.zip(key).map(|(provider, key)| Own { provider, key });
         let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
         match own {
             Some(own) => all.insert(name.clone(), own),
             None => all.remove(name),
         };
+    }
+}
+
+/// Whose key a profile's own key is: that of its first model's provider, or of its agent's.
+pub fn keyed_by(profile: &Profile) -> Option<String> {
+    match &profile.harness {
+        HarnessRef::Loop => profile.models.first().map(|model| model.provider.clone()),
+        HarnessRef::Acp(named) => {
+            let preset = sb_agents::presets().iter().find(|p| p.name == named);
+            preset.and_then(|p| p.provider).map(|(provider, ..)| provider.to_owned())
+        }
     }
 }
 

@@ -61,6 +61,7 @@ static PRESETS: [Preset; 9] = [
         model_env: Some("ANTHROPIC_MODEL"),
         asks: Asks::Mode(&["default"]),
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
+        ran: true,
         ..PLAIN
     },
     Preset {
@@ -71,6 +72,7 @@ static PRESETS: [Preset; 9] = [
         // Its usual mode decides by itself.
         asks: Asks::Mode(&["read-only"]),
         install: "npm install -g @agentclientprotocol/codex-acp",
+        ran: true,
         ..PLAIN
     },
     Preset {
@@ -82,6 +84,7 @@ static PRESETS: [Preset; 9] = [
         model_args: &["-m", "{}"],
         asks: Asks::Mode(&["default"]),
         install: "npm install -g @google/gemini-cli",
+        ran: true,
         ..PLAIN
     },
     Preset {
@@ -95,6 +98,7 @@ static PRESETS: [Preset; 9] = [
         )],
         asks: Asks::SetUp,
         install: "npm install -g opencode-ai",
+        ran: true,
         ..PLAIN
     },
     Preset {

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sb_harness::model::{Call, CallId, Principal, Record, StopReason, TurnFault, TurnFaultKind, Usage};
+use sb_harness::model::{
+    Call, CallId, DECLINED, Principal, Record, StopReason, TurnFault, TurnFaultKind, Usage,
+};
 use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
 use sb_wire::jsonrpc::{BAD_PARAMS, Failure, INTERNAL, Message, NO_SUCH_METHOD};
 use serde_json::{Value, json};
@@ -335,7 +337,8 @@ impl Run {
         if !self.waits {
             self.result(question.call.id, false, why.clone(), false).await?;
         }
-        self.declined = Some(format!("(About {}: {why})", question.call.tool));
+        // That it was refused it knows; a reason it does not.
+        self.declined = (why != DECLINED).then(|| format!("(About {}: {why})", question.call.tool));
         self.next_question().await
     }
 

@@ -152,6 +152,9 @@ async fn a_refusals_reason_reaches_it() {
     say(&app, &write("a.txt")).await;
     let done = say(&app, "/decline not on a Sunday").await;
     assert!(done.said.contains("prompt 2") && done.said.contains("not on a Sunday"), "{}", done.said);
+    say(&app, &write("a.txt")).await;
+    let done = say(&app, "/decline").await;
+    assert_eq!(done.kind, EndKind::Silent, "without a reason there is nothing to tell it: {}", done.said);
     assert!(!app.workspace().join("a.txt").exists());
 }
 

@@ -1,8 +1,8 @@
 //! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
 
 use sb_model::{
-    CallId, Change, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule, Seq, Timestamp,
-    ToolClass, TurnId,
+    CallId, Change, DECLINED, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule, Seq,
+    Timestamp, ToolClass, TurnId,
 };
 
 use super::Conversation;
@@ -51,7 +51,7 @@ impl Conversation {
         let call: CallId = pending.call.id.clone();
         let from = self.log_decision(turn, &pending, &message.from, Err(why));
         let text = match why {
-            "" => "The person declined this call.".to_owned(),
+            "" => DECLINED.to_owned(),
             why => format!("The person declined this call: {why}"),
         };
         self.hold_refused(&text);

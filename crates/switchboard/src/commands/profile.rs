@@ -12,6 +12,7 @@ use sb_engine::model::{HarnessRef, Level, ModelRef, Profile, ProfileName, Rule, 
 use super::token;
 use crate::args::profile::{ProfileCommand, ProfileFlags};
 use crate::home::{Home, shown};
+use crate::keys::keyed_by;
 use crate::usage::usage;
 use crate::{environment, output};
 
@@ -71,6 +72,12 @@ async fn put(
 
 /// Refuses a key that would not be used: one is for the provider of the first model.
 fn takes_a_key(profile: &Profile) -> Result<()> {
+    if profile.harness != HarnessRef::Loop && keyed_by(profile).is_none() {
+        return Err(usage(format!(
+            "How {} takes a key is not known here: give it one in its own configuration.",
+            profile.harness
+        )));
+    }
     let first = profile.models.first();
     let provider = first.and_then(|m| sb_loop::providers().iter().find(|p| p.name == m.provider));
     match (first, provider) {
