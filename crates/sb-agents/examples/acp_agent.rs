@@ -3,6 +3,7 @@
 //!
 //! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`.
 //! Its sessions are files in its folder, so that another process can take them up.
+#![allow(clippy::disallowed_methods, reason = "it stands for a program that sleeps")]
 
 use std::io::{BufRead, Write};
 

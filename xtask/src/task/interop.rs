@@ -1,8 +1,9 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram.
-//! If they understand the stand-ins, then what our own side was tested on is believed. The clients are
-//! pinned and live below the target folder. No provider and no platform is reached.
+//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
+//! if they understand the stand-ins, then what our own side was tested on is believed. And four agents of
+//! their own are run by the program itself. All are pinned and live below the target folder. No provider and
+//! no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -19,11 +20,18 @@ const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
 const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
 const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
 const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
+const AGENTS: &[&str] = &[
+    "opencode-ai@1.18.33",
+    "@agentclientprotocol/claude-agent-acp@0.49.0",
+    "@agentclientprotocol/codex-acp@2.6.0",
+    "@google/gemini-cli@0.61.0",
+];
+const CHECK_AGENTS: &str = "interop/agents/check_agents.py";
 const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT] {
+    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS] {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
@@ -32,13 +40,14 @@ pub fn run() -> Result<()> {
     for program in ["node", "npm"] {
         if !shell::succeeds(&mut shell::command(program, &["--version"])) {
             bail!(
-                "this machine lacks {program}, with which a bot library speaks to the imitated Telegram; install Node.js 20 or newer first"
+                "this machine lacks {program}, with which bot libraries and agents are run; install Node.js 20 or newer first"
             );
         }
     }
     let folder = project::target_dir().join("interop");
     models(&folder)?;
-    telegram(&folder)
+    telegram(&folder)?;
+    agents(&folder)
 }
 
 fn models(folder: &Path) -> Result<()> {
@@ -60,6 +69,13 @@ fn telegram(folder: &Path) -> Result<()> {
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
     shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+}
+
+fn agents(folder: &Path) -> Result<()> {
+    let modules = node_modules(&folder.join("agents"), AGENTS)?.display().to_string();
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    shell::run(&mut shell::command("python3", &[CHECK_AGENTS, &program, &modules]))
 }
 
 /// The Python of a virtual environment, with these packages installed.
