@@ -56,7 +56,7 @@ impl Run<'_> {
         question: &Question<'_>,
     ) -> Result<Result<Source, Fault>, Exit> {
         let (context, quirks, profile) = (self.context, self.quirks, &self.spec.profile);
-        let place = match Place::of(context, &profile.name, profile.base_url.as_deref(), provider, model) {
+        let place = match Place::of(context, &profile.name, profile.served_at(), provider, model) {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };

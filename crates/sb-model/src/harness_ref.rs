@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// As people write it: `loop`, `acp:opencode`, `acp:my-agent --acp`.
+/// As people write it: `loop`, `acp:opencode`, `acp:my-agent --acp`, `openai:http://127.0.0.1:8000/v1`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum HarnessRef {
     /// The built-in model loop.
@@ -13,6 +13,8 @@ pub enum HarnessRef {
     Loop,
     /// An agent that speaks the Agent Client Protocol: a preset's name, or the command that starts it.
     Acp(String),
+    /// An agent behind an OpenAI-compatible address, which brings its own tools: spoken to by the loop, without any.
+    OpenAi(String),
 }
 
 impl fmt::Display for HarnessRef {
@@ -20,6 +22,7 @@ impl fmt::Display for HarnessRef {
         match self {
             HarnessRef::Loop => f.write_str("loop"),
             HarnessRef::Acp(agent) => write!(f, "acp:{agent}"),
+            HarnessRef::OpenAi(url) => write!(f, "openai:{url}"),
         }
     }
 }
@@ -31,8 +34,11 @@ impl FromStr for HarnessRef {
         match text.split_once(':').map(|(sort, rest)| (sort, rest.trim())) {
             None if text == "loop" => Ok(HarnessRef::Loop),
             Some(("acp", agent)) if !agent.is_empty() => Ok(HarnessRef::Acp(agent.to_owned())),
+            Some(("openai", url)) if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(HarnessRef::OpenAi(url.to_owned()))
+            }
             _ => Err(format!(
-                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, or acp:\"<command>\""
+                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, acp:\"<command>\", or openai:<base address>"
             )),
         }
     }
@@ -56,10 +62,10 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b"] {
+        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b", "openai:http://x/v1"] {
             assert_eq!(text.parse::<HarnessRef>().map(|h| h.to_string()).as_deref(), Ok(text));
         }
-        for odd in ["", "acp", "acp:", "mcp:x", "loop:x"] {
+        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6"] {
             assert!(odd.parse::<HarnessRef>().is_err(), "{odd}");
         }
     }

@@ -154,6 +154,13 @@ impl Profile {
             deadline_s: Self::default_deadline_s(),
         }
     }
+    /// Where its models are asked, if not at their providers' own address.
+    pub fn served_at(&self) -> Option<&str> {
+        match &self.harness {
+            HarnessRef::OpenAi(url) => Some(url),
+            HarnessRef::Loop | HarnessRef::Acp(_) => self.base_url.as_deref(),
+        }
+    }
     /// Ten minutes.
     pub fn default_deadline_s() -> u32 {
         600

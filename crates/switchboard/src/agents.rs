@@ -49,21 +49,23 @@ impl Launching for LaunchKeys {
 impl Agents for House {
     fn harness(&self, profile: &Profile) -> Arc<dyn Harness> {
         match profile.harness {
-            HarnessRef::Loop => self.harness.clone(),
+            HarnessRef::Loop | HarnessRef::OpenAi(_) => self.harness.clone(),
             HarnessRef::Acp(_) => self.acp.clone(),
         }
     }
 
     fn tools(&self, profile: &Profile) -> Vec<String> {
         match profile.harness {
-            HarnessRef::Loop => tool_defs(profile).into_iter().map(|tool| tool.name).collect(),
+            HarnessRef::Loop | HarnessRef::OpenAi(_) => {
+                tool_defs(profile).into_iter().map(|tool| tool.name).collect()
+            }
             // It has its own, and tells nobody before it uses them.
             HarnessRef::Acp(_) => Vec::new(),
         }
     }
 
     fn check(&self, profile: &Profile) -> Result<(), String> {
-        match profile.harness {
+        match &profile.harness {
             HarnessRef::Loop if profile.models.is_empty() => {
                 return Err(
                     "A profile needs a model: --model anthropic:<id>, openai:<id> or scripted.".to_owned()
@@ -71,6 +73,15 @@ impl Agents for House {
             }
             HarnessRef::Loop => profile.models.iter().try_for_each(check_model)?,
             HarnessRef::Acp(_) => AcpHarness::check(profile)?,
+            HarnessRef::OpenAi(url) => {
+                check_base_url(url)?;
+                if !profile.models.iter().any(|m| m.provider == "openai" && !m.id.is_empty()) {
+                    return Err("Name what is asked there as its model: --model openai:<name>.".to_owned());
+                }
+                if profile.tools != ToolSet::Only(Vec::new()) {
+                    return Err("An agent behind an address brings its own tools: --tools \"\".".to_owned());
+                }
+            }
         }
         profile.base_url.as_deref().map_or(Ok(()), check_base_url)?;
         if profile.deadline_s == 0 {

@@ -62,7 +62,9 @@ impl KeyRing {
 /// Whose key a profile's own key is: that of its first model's provider, or of its agent's.
 pub fn keyed_by(profile: &Profile) -> Option<String> {
     match &profile.harness {
-        HarnessRef::Loop => profile.models.first().map(|model| model.provider.clone()),
+        HarnessRef::Loop | HarnessRef::OpenAi(_) => {
+            profile.models.first().map(|model| model.provider.clone())
+        }
         HarnessRef::Acp(named) => {
             let preset = sb_agents::presets().iter().find(|p| p.name == named);
             preset.and_then(|p| p.provider).map(|(provider, ..)| provider.to_owned())

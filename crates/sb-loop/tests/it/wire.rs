@@ -47,6 +47,18 @@ async fn words_are_streamed_and_usage_is_told() {
     }
 }
 
+#[tokio::test]
+async fn an_agent_behind_an_address_is_asked_there_whatever_else_is_set() {
+    let (mut world, standins) = world(&["openai:gpt-x"]).await;
+    let address = standins.serve().await.expect("a port");
+    world.profile.base_url = Some("http://127.0.0.1:1/v1".into());
+    world.profile.harness = HarnessRef::OpenAi(format!("http://{address}/v1"));
+    world.profile.tools = ToolSet::Only(vec![]);
+    assert_eq!(done(&world.ask("!say From there.").await).reply(), "From there.");
+    let asked = &standins.requests()[0].body;
+    assert!(asked["tools"].is_null() && asked["stream"] == true, "{asked}");
+}
+
 /// Holds: C-38.
 #[tokio::test]
 async fn what_a_chat_asks_comes_after_the_operators_instructions_and_replaces_nothing() {

@@ -88,8 +88,8 @@ pub enum ProfileCommand {
 #[derive(Debug, Default, Args)]
 pub struct ProfileFlags {
     /// What runs its turns: loop, the built-in one; acp:<name>, an agent of its own such as acp:opencode; or
-    /// acp:"<command>", any that speaks the Agent Client Protocol. `switchboard profile harnesses` lists the
-    /// names [default: loop]
+    /// acp:"<command>", any that speaks the Agent Client Protocol; openai:<base address>, an agent behind an
+    /// OpenAI-compatible one. `switchboard profile harnesses` lists the names [default: loop]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
     /// The mode in which an agent of its own asks before it acts, where it is not known by name; `asks` says

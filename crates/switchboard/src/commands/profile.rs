@@ -72,7 +72,7 @@ async fn put(
 
 /// Refuses a key that would not be used: one is for the provider of the first model.
 fn takes_a_key(profile: &Profile) -> Result<()> {
-    if profile.harness != HarnessRef::Loop && keyed_by(profile).is_none() {
+    if matches!(profile.harness, HarnessRef::Acp(_)) && keyed_by(profile).is_none() {
         return Err(usage(format!(
             "How {} takes a key is not known here: give it one in its own configuration.",
             profile.harness
@@ -92,6 +92,9 @@ fn takes_a_key(profile: &Profile) -> Result<()> {
 fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()> {
     if let Some(harness) = &flags.harness {
         profile.harness = harness.parse().map_err(|why: String| usage(format!("{why}.")))?;
+        if matches!(profile.harness, HarnessRef::OpenAi(_)) {
+            profile.tools = ToolSet::Only(Vec::new());
+        }
     }
     if let Some(mode) = &flags.harness_mode {
         profile.harness_mode = Some(mode.trim().to_owned()).filter(|mode| !mode.is_empty());
