@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post, PostKey, Principal,
+    AccountKey, Call, ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post, PostKey, Principal,
     ProfileName, Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
 };
 
@@ -106,6 +106,16 @@ pub enum Change {
     Logged {
         session: SessionId,
         entry: Entry,
+    },
+    /// The house does this call for the agent, in this very transaction, and writes what came of it into the
+    /// log, in this place.
+    House {
+        session: SessionId,
+        seq: Seq,
+        at: Timestamp,
+        turn: TurnId,
+        agent: Option<AccountKey>,
+        call: Box<Call>,
     },
     /// A turn begins over these waiting messages, each answered from `from` on; they wait no longer.
     TurnBegan {
