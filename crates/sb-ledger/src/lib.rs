@@ -17,6 +17,7 @@ mod key;
 mod refused;
 mod usd;
 mod verify;
+mod words;
 
 pub use act::{Act, Sort};
 pub use entry::{Entry, Sealed};

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountKey, Call, ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post, PostKey, Principal,
-    ProfileName, Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
+    AccountKey, Call, ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post,
+    PostKey, Principal, ProfileName, Record, RequestId, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn,
+    TurnId, Usage,
 };
 
 /// What a chat chose; holds for its current and later sessions.
@@ -44,6 +45,14 @@ pub struct Exchange {
     pub prompts: Vec<Record>,
     /// What was answered.
     pub said: String,
+}
+
+/// A decision about a request of the agent's, as its session's log has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    pub request: RequestId,
+    pub allowed: bool,
+    pub by: Principal,
 }
 
 /// A session as lists show it.

@@ -25,7 +25,7 @@ mod turn;
 pub use account::AccountKey;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
 pub use call::{Call, Rule, ToolClass, Verdict};
-pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
+pub use change::{Change, Choices, Decision, Exchange, Session, SessionBrief, Snapshot};
 pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{DECLINED, HarnessEvent, HarnessInput, ToolUpdate};

@@ -62,6 +62,7 @@ pub fn profile() -> Profile {
         name: "assistant".into(),
         harness: Default::default(),
         harness_mode: None,
+        agent: None,
         models: vec!["scripted".parse().expect("a model"), "openai:other".parse().expect("a model")],
         base_url: None,
         instructions: String::new(),
@@ -79,6 +80,7 @@ pub fn context() -> Context {
         tools: Arc::from(["read_file".to_owned(), "write_file".to_owned()]),
         steers: true,
         parks: true,
+        suspended: None,
     }
 }
 

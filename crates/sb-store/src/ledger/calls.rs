@@ -10,6 +10,16 @@ use sb_model::{AccountKey, Call, Record, Timestamp, TurnId};
 use super::Books;
 use crate::error::{Result, StoreErrorKind};
 use crate::rows;
+use crate::store::Store;
+
+impl Store {
+    /// Why the house could not do this call now, whoever allowed it; none if it could, or is not asked to.
+    pub fn house_cannot(&self, agent: Option<AccountKey>, call: &Call) -> Option<String> {
+        let agent = agent.filter(|_| call.tool == "ledger_pay")?;
+        self.look_at_ledger(|ledger| payment(ledger, agent, &call.input, String::new()).err())
+            .map(|refused| refused.text)
+    }
+}
 
 impl Books {
     /// Does the call for the agent, or says why not; either is a record for the log.

@@ -63,6 +63,10 @@ async fn put(
     desk: &Desk,
 ) -> Result<ProfileInfo> {
     apply(&mut profile, flags, home)?;
+    if let Some(named) = &flags.agent {
+        let key = desk.account(named).await?.account.key;
+        profile.agent = Some(key.parse().map_err(|why| anyhow!("The server named no key: {why}."))?);
+    }
     if flags.api_key_stdin || flags.api_key_env.is_some() {
         takes_a_key(&profile)?;
     }
@@ -205,9 +209,11 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
         return output::json(profile);
     }
     output::foreign(&format!(
-        "{what} the profile {}: {} at {}, {}.",
+        "{what} the profile {}{}: {} at {}, {}.",
         profile.profile.name,
         runs_on(&profile.profile),
+        profile.identity.as_ref().map(|a| format!(", agent {}", a.short())).unwrap_or_default(),
+        models(&profile.profile),
         profile.profile.autonomy,
         tools(profile)
     ))
@@ -281,6 +287,10 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ("profile", profile.name.0.clone()),
         ("harness", profile.harness.to_string()),
         ("asks in mode", profile.harness_mode.clone().unwrap_or_default()),
+        (
+            "agent",
+            info.identity.as_ref().map_or_else(|| "none".to_owned(), |a| format!("{} {}", a.name, a.key)),
+        ),
         ("models", models(profile)),
         ("base address", profile.base_url.clone().unwrap_or_else(|| "the provider's".to_owned())),
         (
