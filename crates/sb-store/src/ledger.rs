@@ -59,7 +59,7 @@ impl Books {
         if ledger.length() > 0 && digest_at(db, ledger.length())? != Some(ledger.last()) {
             *ledger = Ledger::new();
         }
-        follow(db, ledger.length(), |sealed| {
+        follow(db, ledger.length(), |sealed, _| {
             ledger.follow_known(&sealed).map(drop).map_err(opening::is_bad)
         })?;
         Ok(ledger)
@@ -164,13 +164,30 @@ fn digest_at(db: &Connection, number: u64) -> Result<Option<Digest>> {
     rows::first(&mut found, [place(number)], |row| rows::id(row, 0))
 }
 
+/// The columns beside an entry's text: there to be found by, and to say what the text says.
+struct Beside {
+    number: i64,
+    digest: String,
+    once: Option<String>,
+}
+
+impl Beside {
+    fn says(&self, entry: &Entry) -> bool {
+        self.number == place(entry.number)
+            && self.digest == entry.digest.to_string()
+            && self.once.as_deref() == entry.act.once()
+    }
+}
+
 /// Hands on the rows after `after`, one by one.
-fn follow(db: &Connection, after: u64, mut each: impl FnMut(Sealed) -> Result<()>) -> Result<()> {
-    let mut found =
-        db.prepare_cached("select entry, signature from ledger where number > $1 order by number")?;
+fn follow(db: &Connection, after: u64, mut each: impl FnMut(Sealed, Beside) -> Result<()>) -> Result<()> {
+    let mut found = db.prepare_cached(
+        "select entry, signature, number, digest, once from ledger where number > $1 order by number",
+    )?;
     let mut rows = found.query([place(after)])?;
     while let Some(row) = rows.next()? {
-        each(sealed(row)?)?;
+        let beside = Beside { number: row.get(2)?, digest: row.get(3)?, once: row.get(4)? };
+        each(sealed(row)?, beside)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use sb_ledger::{BadEntry, Entry, Ledger};
 use sb_model::Digest;
 
-use super::{END, follow};
+use super::{Beside, END, follow};
 use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::home::Home;
 use crate::{rows, secrets};
@@ -33,9 +33,11 @@ pub(super) fn is_bad(why: BadEntry) -> StoreError {
 pub(super) fn open(db: &Connection, home: &Home) -> Result<Ledger> {
     if let End::Known(number, digest) = end(db, home)? {
         let mut ledger = Ledger::new();
-        let quick = follow(db, 0, |sealed| ledger.follow_known(&sealed).map(drop).map_err(is_bad));
-        if quick.is_ok() && ledger.length() == number && ledger.last() == digest && digests_hold(db, &ledger)?
-        {
+        let quick = follow(db, 0, |sealed, beside| {
+            let entry = ledger.follow_known(&sealed).map_err(is_bad)?;
+            is_same(&entry, &beside)
+        });
+        if quick.is_ok() && ledger.length() == number && ledger.last() == digest {
             return Ok(ledger);
         }
     }
@@ -45,14 +47,9 @@ pub(super) fn open(db: &Connection, home: &Home) -> Result<Ledger> {
 /// Follows the chain with every signature, and to the end that was sealed.
 pub(super) fn verify(db: &Connection, home: &Home) -> Result<Ledger> {
     let mut ledger = Ledger::new();
-    let mut made = db.prepare("select number, digest, once from ledger where number = $1")?;
-    follow(db, 0, |sealed| {
+    follow(db, 0, |sealed, beside| {
         let entry = ledger.follow(&sealed).map_err(is_bad)?;
-        let same = rows::first(&mut made, [super::place(entry.number)], |row| is_same(row, &entry))?;
-        match same {
-            Some(true) => Ok(()),
-            _ => Err(is_wrong(format!("the row of entry {} of the ledger was changed", entry.number))),
-        }
+        is_same(&entry, &beside)
     })?;
     match end(db, home)? {
         End::None if ledger.length() == 0 => Ok(ledger),
@@ -75,17 +72,11 @@ pub(super) fn verify(db: &Connection, home: &Home) -> Result<Ledger> {
     }
 }
 
-/// The columns beside an entry's text are only there to be found by; they must say what the text says.
-fn is_same(row: &rusqlite::Row<'_>, entry: &Entry) -> Result<bool> {
-    let (number, digest, once): (i64, String, Option<String>) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    Ok(number == super::place(entry.number)
-        && digest == entry.digest.to_string()
-        && once.as_deref() == entry.act.once())
-}
-
-/// Whether the last row is found under its own digest, and numbers run without a gap.
-fn digests_hold(db: &Connection, ledger: &Ledger) -> Result<bool> {
-    Ok(ledger.length() == 0 || super::digest_at(db, ledger.length())? == Some(ledger.last()))
+fn is_same(entry: &Entry, beside: &Beside) -> Result<()> {
+    match beside.says(entry) {
+        true => Ok(()),
+        false => Err(is_wrong(format!("the row of entry {} of the ledger was changed", entry.number))),
+    }
 }
 
 fn is_wrong(what: String) -> StoreError {
