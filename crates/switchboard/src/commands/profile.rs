@@ -225,7 +225,10 @@ fn tools(profile: &ProfileInfo) -> String {
         _ if profile.profile.harness != HarnessRef::Loop => "with the tools it brings".to_owned(),
         ([], None) => "without tools (give it a folder: --workspace DIR)".to_owned(),
         ([], Some(_)) => "without tools".to_owned(),
-        (tools, _) => format!("with {}", tools.join(", ")),
+        (tools, None) => {
+            format!("with {} (for files, give it a folder: --workspace DIR)", tools.join(", "))
+        }
+        (tools, Some(_)) => format!("with {}", tools.join(", ")),
     }
 }
 
