@@ -116,3 +116,26 @@ fn a_clock_that_was_set_back_makes_no_entry_older_than_the_one_before() {
     book.chain.push(sealed);
     Ledger::of(&book.chain).unwrap();
 }
+
+/// What was signed once must verify for ever, so its form never changes.
+#[test]
+fn the_form_of_an_entry_is_kept() {
+    let chain = whole().chain;
+    let key = account(2);
+    assert_eq!(
+        chain[6].entry,
+        format!(
+            r#"{{"number":7,"before":"{}","at":1700000000006,"by":"{key}","act":{{"act":"paid","to":"{}","amount":"2.50","purpose":"cake"}}}}"#,
+            chain[5].digest(),
+            account(4)
+        )
+    );
+    let digests = chain.iter().map(|s| s.digest().to_string()).collect::<String>();
+    assert_eq!(sb_ledger::model::Digest::of(digests.as_bytes()).to_string(), FORM);
+    for part in ["brought_in", "funded", "\"sort\":\"person\"", "\"parent\":"] {
+        assert!(chain.iter().any(|s| s.entry.contains(part)), "{part}");
+    }
+}
+
+/// The digest of the digests of those seven entries.
+const FORM: &str = "";

@@ -211,9 +211,8 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
     output::foreign(&format!(
         "{what} the profile {}{}: {} at {}, {}.",
         profile.profile.name,
-        runs_on(&profile.profile),
         profile.identity.as_ref().map(|a| format!(", agent {}", a.short())).unwrap_or_default(),
-        models(&profile.profile),
+        runs_on(&profile.profile),
         profile.profile.autonomy,
         tools(profile)
     ))
