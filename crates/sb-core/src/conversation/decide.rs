@@ -1,8 +1,8 @@
 //! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
 
 use sb_model::{
-    CallId, Change, DECLINED, Decision, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule, Seq,
-    Timestamp, ToolClass, TurnId,
+    CallId, Change, DECLINED, Decision, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule,
+    Seq, Timestamp, ToolClass, TurnId,
 };
 
 use super::house::is_house;
