@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use sb_core::commands::Command;
 use sb_core::model::{
-    Address, ConversationId, Message, MessageId, Profile, ProfileName, Snapshot, Timestamp, TurnId,
+    Address, ConversationId, HarnessInput, Message, MessageId, Profile, ProfileName, Snapshot, Timestamp,
+    TurnId,
 };
 use sb_core::{Context, Conversation, Effect, Input, Seen};
 use sb_harness::TurnSpec;
@@ -144,14 +145,19 @@ impl Actor {
         Ok(Some(Loaded { conversation, version, work: None, kept: None, growing: None, leaps }))
     }
 
-    /// The profile as it is now. One that was removed keeps nothing but its name: no tools, no models.
+    /// The profile as it is now, and how its agent stands. One that was removed keeps nothing but its name:
+    /// no tools, no models.
     fn context(&self, name: &ProfileName) -> Context {
-        self.engine.inner().profiles.get(name).unwrap_or_else(|| Context {
-            profile: std::sync::Arc::new(Profile::gone(name.clone())),
-            tools: std::sync::Arc::from([]),
-            steers: false,
-            parks: true,
-        })
+        let Some(known) = self.engine.inner().profiles.get(name) else {
+            return Context {
+                profile: std::sync::Arc::new(Profile::gone(name.clone())),
+                tools: std::sync::Arc::from([]),
+                steers: false,
+                parks: true,
+                suspended: None,
+            };
+        };
+        Context { suspended: self.engine.suspended(&known.profile), ..known }
     }
 
     /// What time it is. What the clock leapt over is no time that a run took.
@@ -244,6 +250,11 @@ impl Actor {
                     seen.resumable.extend(store.session(id).await?.map(|(session, ..)| session));
                 }
             }
+            Command::Approve { .. } | Command::Decline { .. } => {
+                if let Some(session) = &state.session {
+                    seen.decisions = store.decisions(session.id).await?;
+                }
+            }
             _ => {
                 if let Some(session) = &state.session {
                     seen.exchanges = store.exchanges(session.id, 1).await?;
@@ -259,6 +270,7 @@ impl Actor {
         while let Some(input) = inputs.pop_front() {
             now.conversation.context = self.context(&now.conversation.state().profile.clone());
             let time = self.time(now);
+            let input = self.engine.unless_it_cannot_be(&now.conversation.context.profile, input);
             let outcome = now.conversation.handle(time, input);
             let posts = Posts::of(&outcome.record, now.conversation.state());
             if !outcome.record.is_empty() {
@@ -293,6 +305,12 @@ impl Actor {
             Effect::Tell(input) => {
                 if let Some(work) = &now.work {
                     work.tell(input);
+                }
+            }
+            Effect::TellDone(call, session, seq) => {
+                let logged = self.engine.inner().store.log(session, seq, seq).await?;
+                if let (Some(work), Some(entry)) = (&now.work, logged.into_iter().next()) {
+                    work.tell(HarnessInput::Done(call, entry.record));
                 }
             }
             Effect::Abandon(_) => now.work = None,

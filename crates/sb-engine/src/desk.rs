@@ -52,8 +52,9 @@ impl Engine {
         self.inner().profiles.get(name).is_some()
     }
 
-    /// Adds or changes a profile, with its own API key if given; holds from the next call on.
-    pub async fn put_profile(&self, profile: Profile, key: Option<Secret>) -> Result<()> {
+    /// Adds or changes a profile, with its own API key if given; holds from the next call on. One that names
+    /// no agent gets one of its own.
+    pub async fn put_profile(&self, mut profile: Profile, key: Option<Secret>) -> Result<()> {
         let bad = |said: String| EngineError::new(EngineErrorKind::Bad, said);
         if !profile.name.is_valid() {
             return Err(bad(format!(
@@ -62,6 +63,10 @@ impl Engine {
             )));
         }
         self.inner().agents.check(&profile).map_err(bad)?;
+        self.check_agent(&profile)?;
+        if profile.agent.is_none() {
+            profile.agent = self.agent_for(&profile.name).await;
+        }
         if let Some(key) = key {
             self.store().put_secret(&sb_store::secret_name(&profile.name, "api_key"), &key).await?;
         }

@@ -54,8 +54,14 @@ impl From<StoreError> for EngineError {
         let kind = match e.kind {
             StoreErrorKind::DiskFull => EngineErrorKind::DiskFull,
             StoreErrorKind::NotFound => EngineErrorKind::NotFound,
+            StoreErrorKind::Refused => EngineErrorKind::Bad,
             _ => EngineErrorKind::Store,
         };
-        Self { kind, said: e.to_string(), source: Some(e) }
+        let said = match (&e.source, e.kind) {
+            // A sentence of the ledger's own.
+            (Some(why), StoreErrorKind::Refused) => why.to_string(),
+            _ => e.to_string(),
+        };
+        Self { kind, said, source: Some(e) }
     }
 }

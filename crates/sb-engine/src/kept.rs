@@ -34,6 +34,10 @@ impl Kept {
                 Change::SessionResumed(session) if kept.as_ref().is_some_and(|k| k.session != session.id) => {
                     *kept = None
                 }
+                // What came of it is known only once it is stored.
+                Change::House { session, .. } if kept.as_ref().is_some_and(|k| k.session == *session) => {
+                    *kept = None
+                }
                 Change::Logged { session, entry } => {
                     if let Some(own) = kept.as_mut().filter(|k| k.session == *session) {
                         own.bytes += weight(entry);

@@ -27,6 +27,7 @@ impl Profiles {
             tools: self.agents.tools(&profile).into(),
             steers: features.steers,
             parks: features.parks,
+            suspended: None,
             profile: Arc::new(profile),
         };
         let mut known = self.known.write().unwrap_or_else(std::sync::PoisonError::into_inner);

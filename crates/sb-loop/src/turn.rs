@@ -8,7 +8,6 @@ use std::pin::pin;
 
 use sb_harness::model::{Call, CallId, MessageId, Record, StopReason, Task, TurnFault};
 use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
-use serde_json::Value;
 
 use crate::harness::{LoopContext, Quirks};
 use crate::pictures::Album;
@@ -33,7 +32,7 @@ enum Leave {
     Go,
     No(String),
     Wait,
-    Done(Value),
+    Done(Record),
 }
 
 /// One run of a turn.
@@ -135,8 +134,10 @@ impl<'a> Run<'a> {
             Leave::Wait => return Ok(false),
             Leave::Go => self.run_tool(call).await?,
             Leave::No(why) => self.fails(&call.id, &why).await?,
-            Leave::Done(Value::String(text)) => self.done(&call.id, text).await?,
-            Leave::Done(value) => self.done(&call.id, value.to_string()).await?,
+            Leave::Done(result) => {
+                self.view.add(result);
+                self.tool_is(call, "done").await?;
+            }
         }
         Ok(true)
     }
@@ -148,7 +149,7 @@ impl<'a> Run<'a> {
                 Some(HarnessInput::Go(id)) if id == *call => return Ok(Leave::Go),
                 Some(HarnessInput::No(id, why)) if id == *call => return Ok(Leave::No(why)),
                 Some(HarnessInput::Wait(id)) if id == *call => return Ok(Leave::Wait),
-                Some(HarnessInput::Done(id, value)) if id == *call => return Ok(Leave::Done(value)),
+                Some(HarnessInput::Done(id, result)) if id == *call => return Ok(Leave::Done(result)),
                 Some(other) => note(&mut self.steers, other)?,
                 None => return Err(Exit::Stopped),
             }
@@ -191,12 +192,6 @@ impl<'a> Run<'a> {
 
     async fn tool_is(&mut self, call: &Call, state: &'static str) -> Result<(), Exit> {
         self.send(HarnessEvent::Tool(ToolUpdate { call: call.id.clone(), tool: call.tool.clone(), state }))
-            .await
-    }
-
-    /// The engine did the call itself.
-    async fn done(&mut self, call: &CallId, text: String) -> Result<(), Exit> {
-        self.log(Record::Result { call: call.clone(), ok: true, text, files: Vec::new(), outside: false })
             .await
     }
 

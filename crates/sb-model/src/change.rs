@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post, PostKey, Principal,
-    ProfileName, Record, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn, TurnId, Usage,
+    AccountKey, Call, ConversationId, Digest, Ending, Entry, Message, MessageId, Pending, Phase, Post,
+    PostKey, Principal, ProfileName, Record, RequestId, Rights, Rule, Seq, SessionId, Task, Timestamp, Turn,
+    TurnId, Usage,
 };
 
 /// What a chat chose; holds for its current and later sessions.
@@ -44,6 +45,14 @@ pub struct Exchange {
     pub prompts: Vec<Record>,
     /// What was answered.
     pub said: String,
+}
+
+/// A decision about a request of the agent's, as its session's log has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    pub request: RequestId,
+    pub allowed: bool,
+    pub by: Principal,
 }
 
 /// A session as lists show it.
@@ -106,6 +115,16 @@ pub enum Change {
     Logged {
         session: SessionId,
         entry: Entry,
+    },
+    /// The house does this call for the agent, in this very transaction, and writes what came of it into the
+    /// log, in this place.
+    House {
+        session: SessionId,
+        seq: Seq,
+        at: Timestamp,
+        turn: TurnId,
+        agent: Option<AccountKey>,
+        call: Box<Call>,
     },
     /// A turn begins over these waiting messages, each answered from `from` on; they wait no longer.
     TurnBegan {

@@ -44,6 +44,8 @@ pub enum Refusal {
     BadCommand,
     /// 404: what the command names does not exist.
     Unknown,
+    /// 403: the ledger has the profile's agent, or one above it, suspended.
+    Suspended,
 }
 
 /// How one message ended. What happened in order is the log from `from` to `to`.

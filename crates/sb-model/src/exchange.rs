@@ -2,8 +2,6 @@
 //!
 //! They are values only, so that a turn can be recorded, replayed, scripted and put over a pipe.
 
-use serde_json::Value;
-
 use crate::{Attachment, Call, CallId, MessageId, Record, Usage};
 
 /// What a harness is told of a call that a person declined without giving a reason.
@@ -21,8 +19,8 @@ pub enum HarnessInput {
     No(CallId, String),
     /// A person must decide the call: park if you can, else keep waiting for `Go` or `No`.
     Wait(CallId),
-    /// The engine did the call itself; this is the result.
-    Done(CallId, Value),
+    /// The engine did the call itself. Its result stands in the log already: it is not to be logged again.
+    Done(CallId, Record),
     /// Stop now: end streams, end process groups, then return [`StopReason::Stopped`]. Within ten seconds.
     Stop,
 }

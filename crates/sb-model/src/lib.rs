@@ -3,6 +3,7 @@
 //! No behaviour lives here beyond parsing and printing the values themselves: decisions are
 //! `sb-core`'s, storage is `sb-store`'s. A type here is serialisable only because it is stored.
 
+mod account;
 mod address;
 mod call;
 mod change;
@@ -11,6 +12,7 @@ mod ending;
 mod exchange;
 mod fault;
 mod harness_ref;
+mod house;
 mod ids;
 mod message;
 mod post;
@@ -20,14 +22,16 @@ mod secret;
 mod time;
 mod turn;
 
+pub use account::AccountKey;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
 pub use call::{Call, Rule, ToolClass, Verdict};
-pub use change::{Change, Choices, Exchange, Session, SessionBrief, Snapshot};
+pub use change::{Change, Choices, Decision, Exchange, Session, SessionBrief, Snapshot};
 pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};
 pub use exchange::{DECLINED, HarnessEvent, HarnessInput, ToolUpdate};
 pub use fault::{Fault, FaultKind, TurnFault, TurnFaultKind};
 pub use harness_ref::HarnessRef;
+pub use house::{HOUSE_TOOLS, HouseTool, house_tool};
 pub use ids::{
     BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
     Slug, TokenId, TurnId,

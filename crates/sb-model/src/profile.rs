@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HarnessRef, ProfileName, Rule};
+use crate::{AccountKey, HarnessRef, ProfileName, Rule};
 
 /// Autonomy, L1 to L6, each a superset of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -115,6 +115,9 @@ pub struct Profile {
     /// set-up makes it ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_mode: Option<String>,
+    /// The identity behind it, in the ledger; every profile of a running engine has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AccountKey>,
     /// The first is the default; later ones are asked when one is overloaded.
     pub models: Vec<ModelRef>,
     /// Overrides the providers' base address, for compatible servers.
@@ -144,6 +147,7 @@ impl Profile {
             name,
             harness: HarnessRef::Loop,
             harness_mode: None,
+            agent: None,
             models: Vec::new(),
             base_url: None,
             instructions: String::new(),

@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 use sb_model::{Change, ConversationId, Entry, MessageId, Record, SessionId};
 
 use crate::error::{Result, StoreError, StoreErrorKind};
+use crate::ledger::Books;
 use crate::plan::{Logged, Plan, SessionEdit};
 use crate::posting;
 use crate::rows::{self, json};
@@ -23,12 +24,18 @@ impl Store {
     /// `at`, `Contradiction` if they cannot follow what is stored. Durable once it returns; dropping
     /// the future does not undo it.
     pub async fn commit(&self, of: &ConversationId, at: Version, changes: Vec<Change>) -> Result<Version> {
-        let of = of.clone();
-        self.write("committing a decision", move |db| commit(db, &of, at, &changes)).await
+        let (of, books) = (of.clone(), self.books().clone());
+        self.write("committing a decision", move |db| commit(db, &books, &of, at, &changes)).await
     }
 }
 
-fn commit(db: &Connection, of: &ConversationId, at: Version, changes: &[Change]) -> Result<Version> {
+fn commit(
+    db: &Connection,
+    books: &Books,
+    of: &ConversationId,
+    at: Version,
+    changes: &[Change],
+) -> Result<Version> {
     let plan = Plan::of(changes)?;
     let next = move_on(db, of, at, &plan)?;
     for edit in &plan.sessions {
@@ -38,6 +45,10 @@ fn commit(db: &Connection, of: &ConversationId, at: Version, changes: &[Change])
     for change in changes {
         match change {
             Change::Logged { session, entry } => append(db, *session, entry)?,
+            Change::House { session, seq, at, turn, agent, call } => {
+                let record = books.perform(db, *at, *turn, *agent, call)?;
+                append(db, *session, &Entry { seq: *seq, at: *at, turn: Some(*turn), record })?;
+            }
             Change::Ended { message, ending } => end_message(db, of, *message, &json(ending)?)?,
             Change::Edited { message, text } => edit_message(db, of, *message, text)?,
             Change::Posted(post) => posting::post(db, of, post, plan.at)?,

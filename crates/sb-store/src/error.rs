@@ -25,6 +25,8 @@ pub enum StoreErrorKind {
     Newer,
     /// The changes contradict what is stored, such as ending a message twice: a bug of the caller's.
     Contradiction,
+    /// The ledger does not allow it; the cause is a sentence. Nothing was signed.
+    Refused,
     /// It is more than may be kept. Nothing of the request was recorded.
     TooLong,
     /// Anything else the disk or the database refused.
@@ -101,6 +103,7 @@ impl StoreErrorKind {
             Self::Contradiction => {
                 ("this contradicts what is stored, which is a bug; nothing was recorded", "")
             }
+            Self::Refused => ("the ledger does not allow it", ""),
             Self::TooLong => ("it is more than may be kept", ""),
             Self::Io => ("it failed", ""),
         }
@@ -109,7 +112,7 @@ impl StoreErrorKind {
     /// Whether the cause alone says everything.
     fn is_told_by_cause(self, cause: &(dyn Error + Send + Sync + 'static)) -> bool {
         match self {
-            Self::NotFound | Self::TooLong | Self::Io => true,
+            Self::NotFound | Self::Refused | Self::TooLong | Self::Io => true,
             // A sentence of ours, with its own remedy.
             Self::Corrupt => !(cause.is::<rusqlite::Error>() || cause.is::<serde_json::Error>()),
             _ => false,

@@ -6,13 +6,34 @@
 use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
-use sb_model::{Entry, Record, Seq, SessionId, TurnId};
+use sb_model::{Decision, Entry, Record, Seq, SessionId, TurnId};
 
 use crate::error::Result;
 use crate::rows;
 use crate::store::Store;
 
+/// Decisions are looked for among so many records.
+const DECISIONS_WITHIN: i64 = 256;
+
 impl Store {
+    /// The last decisions of a session, the newest first, as far as its latest records have them.
+    pub async fn decisions(&self, of: SessionId) -> Result<Vec<Decision>> {
+        self.read("reading decisions", move |db| {
+            let mut found = db.prepare_cached(
+                "select body from records where session = $1 and kind = 'other' order by seq desc limit $2",
+            )?;
+            let records = rows::collect(&mut found, (of.to_string(), DECISIONS_WITHIN), |row| {
+                rows::parsed::<Record>(row, 0)
+            })?;
+            let decision = |record| match record {
+                Record::Decided { request, by, allowed, .. } => Some(Decision { request, allowed, by }),
+                _ => None,
+            };
+            Ok(records.into_iter().filter_map(decision).collect())
+        })
+        .await
+    }
+
     /// The entries of a session from `from` to `to`, both included.
     pub async fn log(&self, session: SessionId, from: Seq, to: Seq) -> Result<Vec<Entry>> {
         self.read("reading a log", move |db| stretch(db, session, from, to)).await

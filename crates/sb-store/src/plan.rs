@@ -87,6 +87,11 @@ impl Plan {
                 }
                 return self.edit(*session).append(entry.seq, entry.at);
             }
+            Change::House { session, seq, at, turn, .. } => {
+                self.at = self.at.max(Some(*at));
+                self.first_entries.entry(*turn).or_insert(*seq);
+                return self.edit(*session).append(*seq, *at);
+            }
             _ => {}
         }
         Ok(())

@@ -120,7 +120,7 @@ pub(crate) fn forget_all(db: &Connection, beginning: &str) -> Result<()> {
     Ok(())
 }
 
-fn seal(key: &Key, name: &str, secret: &Secret) -> Result<String> {
+pub(crate) fn seal(key: &Key, name: &str, secret: &Secret) -> Result<String> {
     let mut nonce = [0; NONCE];
     random(&mut nonce)?;
     let payload = Payload { msg: secret.expose().as_bytes(), aad: name.as_bytes() };
@@ -130,7 +130,7 @@ fn seal(key: &Key, name: &str, secret: &Secret) -> Result<String> {
     Ok(BASE64.encode([nonce.as_slice(), &sealed].concat()))
 }
 
-fn open(key: &Key, name: &str, sealed: &str) -> Result<Secret> {
+pub(crate) fn open(key: &Key, name: &str, sealed: &str) -> Result<Secret> {
     let unreadable = || {
         let cause = format!("{name} was not sealed on this machine; set it again, or bring its machine.key");
         StoreError::new(StoreErrorKind::Corrupt, cause)
@@ -144,12 +144,12 @@ fn open(key: &Key, name: &str, sealed: &str) -> Result<Secret> {
 }
 
 /// The machine's key to seal with, made if there is none.
-fn sealing_key(home: &Home) -> Result<Key> {
+pub(crate) fn sealing_key(home: &Home) -> Result<Key> {
     read_key(home)?.map_or_else(|| make_machine_key(home), Ok).and_then(key)
 }
 
 /// The machine's key to open with. One that is gone is not made anew: it would open nothing.
-fn opening_key(home: &Home, name: &str) -> Result<Key> {
+pub(crate) fn opening_key(home: &Home, name: &str) -> Result<Key> {
     let gone = || {
         let cause = format!(
             "machine.key, which {name} was sealed with, is not there; bring it back, or set it again"

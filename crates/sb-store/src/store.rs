@@ -12,6 +12,7 @@ use crate::blobs::Blobs;
 use crate::dialect::{self, Durability};
 use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::home::Home;
+use crate::ledger::Books;
 use crate::migrate::migrate;
 use crate::readers::Readers;
 use crate::writer::Writer;
@@ -28,12 +29,13 @@ struct Inner {
     readers: Arc<Readers>,
     writer: Arc<Writer>,
     blobs: Arc<Blobs>,
+    books: Arc<Books>,
     home: Home,
 }
 
 impl Store {
     /// Opens the home in `folder`, making it and its tables as needed. `Locked` if another process
-    /// has it, `Newer` if a later program wrote it.
+    /// has it, `Newer` if a later program wrote it, `Corrupt` if its ledger is not as it was signed.
     pub async fn open(folder: &Path, durability: Durability) -> Result<Self> {
         let doing = format!("opening the home {}", folder.display());
         let folder = folder.to_path_buf();
@@ -47,8 +49,9 @@ impl Store {
         let mut db = dialect::open_writer(&home.database(), durability)?;
         migrate(&mut db)?;
         let blobs = Blobs::open(&home)?;
+        let books = Books::open(&db, &home)?;
         let readers = Readers::new(home.database());
-        Ok(Self { inner: Arc::new(Inner { readers, writer: Writer::new(db, lock), blobs, home }) })
+        Ok(Self { inner: Arc::new(Inner { readers, writer: Writer::new(db, lock), blobs, books, home }) })
     }
 
     /// Ends cleanly: what was accepted is committed, the log is folded into the one file, the home is
@@ -85,6 +88,10 @@ impl Store {
 
     pub(crate) fn blobs(&self) -> &Arc<Blobs> {
         &self.inner.blobs
+    }
+
+    pub(crate) fn books(&self) -> &Arc<Books> {
+        &self.inner.books
     }
 
     pub(crate) fn home(&self) -> &Home {

@@ -118,6 +118,7 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
         autonomy: Level::L3,
         allowed: Vec::new(),
         deadline_s: 600,
+        agent: None,
     }
 }
 

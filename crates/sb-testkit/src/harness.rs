@@ -200,7 +200,11 @@ impl Run {
             let (ok, text) = match self.inputs.recv().await {
                 Some(HarnessInput::Go(id)) if id == call.id => (true, self.run_tool(&call).await),
                 Some(HarnessInput::No(id, why)) if id == call.id => (false, why),
-                Some(HarnessInput::Done(id, value)) if id == call.id => (true, value.to_string()),
+                // Its result stands in the log already.
+                Some(HarnessInput::Done(id, _)) if id == call.id => {
+                    self.tool(&call, "done").await;
+                    return Ok(());
+                }
                 Some(HarnessInput::Wait(id)) if id == call.id => return Err(Halt::Park),
                 other => {
                     self.heard(other).await?;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use sb_agents::{AcpContext, AcpHarness, Launching};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
-use sb_engine::model::{HarnessRef, Level, Profile, ProfileName, Secret, ToolSet};
+use sb_engine::model::{AccountKey, HarnessRef, Level, Profile, ProfileName, Secret, ToolSet};
 use sb_engine::store::Store;
 use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
 
@@ -136,6 +136,7 @@ fn check_tools(profile: &Profile) -> Result<(), String> {
     let ToolSet::Only(named) = &profile.tools else { return Ok(()) };
     let mut all = Profile::gone(profile.name.clone());
     (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
+    all.agent = Some(AccountKey([0; 32]));
     let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
     match named.iter().find(|name| !known.contains(name)) {
         Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),

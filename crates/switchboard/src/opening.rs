@@ -58,5 +58,8 @@ pub async fn engine(
     let (clock, dice): (Arc<dyn Clock>, Arc<dyn Dice>) = (Arc::new(SystemClock), Arc::new(SystemDice));
     let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
     let kinds = sb_channels::kinds().into_iter().map(|kind| Arc::new(kind) as Arc<dyn AnyKind>).collect();
-    Ok(Engine::open(Parts { store, agents, clock, dice, parallel, kinds, http, public_url }).await?)
+    let engine =
+        Engine::open(Parts { store, agents, clock, dice, parallel, kinds, http, public_url }).await?;
+    engine.give_agents().await?;
+    Ok(engine)
 }

@@ -68,6 +68,9 @@ impl Conversation {
     }
 
     fn words_arrived(&mut self, message: &Message) {
+        if super::begin::is_addressed(message) && self.refuse_suspended(&[message.id]) {
+            return;
+        }
         if has_files(message) && !self.prepared.contains_key(&message.id) {
             self.prepared.insert(message.id, None);
             self.perform(Effect::Prepare(message.id));
@@ -217,8 +220,8 @@ impl Conversation {
     fn run_command(&mut self, message: &Message, command: Command, seen: Seen) {
         match command {
             Command::Stop => self.stop(message.id),
-            Command::Approve { request, always } => self.approve(message, request, always),
-            Command::Decline { words } => self.decline(message, &words),
+            Command::Approve { request, always } => self.approve(message, request, always, &seen),
+            Command::Decline { words } => self.decline(message, &words, &seen),
             Command::Allowed { off } => self.allowed(message, off),
             Command::New => self.new_session(message.id),
             Command::Status => self.status(message.id, &seen),

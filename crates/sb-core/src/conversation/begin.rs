@@ -38,7 +38,11 @@ impl Conversation {
         if self.drop_unaddressed() {
             return self.next();
         }
-        if self.group().iter().all(|id| self.is_ready(*id)) {
+        let group = self.group();
+        if self.refuse_suspended(&group) {
+            return self.next();
+        }
+        if group.iter().all(|id| self.is_ready(*id)) {
             self.plan = Some(Plan::Answer);
             self.want_slot(false);
         }
@@ -158,7 +162,11 @@ impl Conversation {
     /// A place is ours: begin what was planned.
     pub(super) fn granted(&mut self) {
         self.slot = Slot::Held;
-        match self.plan.take() {
+        let plan = match self.context.suspended.is_some() {
+            true => self.give_up_suspended(),
+            false => self.plan.take(),
+        };
+        match plan {
             Some(Plan::Answer) if !self.ready_group().is_empty() => self.begin_answer(),
             Some(Plan::Redo(message, exchange)) if self.waits(message) => self.begin_again(message, exchange),
             Some(Plan::Compact(message)) if self.waits(message) => {
@@ -170,6 +178,26 @@ impl Conversation {
                 self.free_slot();
                 self.next();
             }
+        }
+    }
+
+    /// What was planned is not begun: the agent was suspended meanwhile.
+    fn give_up_suspended(&mut self) -> Option<Plan> {
+        match self.plan.take() {
+            Some(Plan::Redo(message, _) | Plan::Compact(message)) if self.waits(message) => {
+                self.refuse_suspended(&[message]);
+                None
+            }
+            // A harness that holds its turn open is told by the gate.
+            Some(Plan::GoOn) if self.run.is_some() => Some(Plan::GoOn),
+            Some(Plan::GoOn) if self.state.turn.is_some() => {
+                let why = self.context.suspended.as_ref().map(ToString::to_string);
+                self.close_without_run(EndKind::Refused, why, None);
+                None
+            }
+            // Messages that wait are told by `next`.
+            Some(recall @ Plan::Recall(_)) => Some(recall),
+            _ => None,
         }
     }
 
@@ -288,6 +316,6 @@ fn is_in_album(message: &Message) -> bool {
 }
 
 /// Whether it was meant for us, as far as it says.
-fn is_addressed(message: &Message) -> bool {
+pub(super) fn is_addressed(message: &Message) -> bool {
     message.origin.as_deref().is_none_or(|o| o.addressed)
 }

@@ -1,12 +1,13 @@
 //! `/approve`, `/decline`, `/allowed`: decisions are committed with who made them, then acted on.
 
 use sb_model::{
-    CallId, Change, DECLINED, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule, Seq,
-    Timestamp, ToolClass, TurnId,
+    CallId, Change, DECLINED, Decision, Message, MessageId, Pending, Phase, Principal, Record, Refusal, Rule,
+    Seq, Timestamp, ToolClass, TurnId,
 };
 
-use super::Conversation;
+use super::house::is_house;
 use super::run::Plan;
+use super::{Conversation, Seen};
 use crate::commands::{Always, is_request_id};
 use crate::rules;
 
@@ -14,8 +15,16 @@ use crate::rules;
 const HELD_OPEN_MS: u64 = 30 * 60 * 1000;
 
 impl Conversation {
-    pub(super) fn approve(&mut self, message: &Message, request: Option<String>, always: Option<Always>) {
-        let Some((turn, pending)) = self.waiting_request(message.id, request.as_deref()) else { return };
+    pub(super) fn approve(
+        &mut self,
+        message: &Message,
+        request: Option<String>,
+        always: Option<Always>,
+        seen: &Seen,
+    ) {
+        let Some((turn, pending)) = self.waiting_request(message.id, request.as_deref(), seen) else {
+            return;
+        };
         let (rule, note) = match self.standing_rule(&pending, always) {
             Ok(both) => both,
             Err(why) => return self.refuse(message.id, Refusal::BadCommand, why),
@@ -31,15 +40,19 @@ impl Conversation {
             let session = session.id;
             self.record(Change::Allowed { session, rules });
         }
-        let mut granted = self.state.turn.as_ref().map(|t| t.granted.clone()).unwrap_or_default();
-        granted.push((pending.call.digest(), message.from.clone()));
-        self.record(Change::Granted { turn, granted });
+        if is_house(&pending.call) {
+            self.do_allowed(turn, &pending.call);
+        } else {
+            let mut granted = self.state.turn.as_ref().map(|t| t.granted.clone()).unwrap_or_default();
+            granted.push((pending.call.digest(), message.from.clone()));
+            self.record(Change::Granted { turn, granted });
+        }
         let how = if stands { "Allowed for this session" } else { "Allowed once" };
         self.close_question(&pending, &format!("✅ {how} by {}.", who(message)));
         self.decided(turn, Some((message.id, from)));
     }
 
-    pub(super) fn decline(&mut self, message: &Message, words: &str) {
+    pub(super) fn decline(&mut self, message: &Message, words: &str, seen: &Seen) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let pending = self.state.turn.as_ref().and_then(|t| t.pending.as_ref());
         let names_this = pending.is_some_and(|p| p.request.is_named_by(first));
@@ -47,7 +60,7 @@ impl Conversation {
         let names_other = is_request_id(first) && matches!(first.len(), 8 | 16) && !names_this;
         let (request, why) =
             if names_this || names_other { (Some(first), rest.trim()) } else { (None, words) };
-        let Some((turn, pending)) = self.waiting_request(message.id, request) else { return };
+        let Some((turn, pending)) = self.waiting_request(message.id, request, seen) else { return };
         let call: CallId = pending.call.id.clone();
         let from = self.log_decision(turn, &pending, &message.from, Err(why));
         let text = match why {
@@ -71,7 +84,7 @@ impl Conversation {
     }
 
     /// A harness that holds its call open will be told why it may not act.
-    fn hold_refused(&mut self, why: &str) {
+    pub(super) fn hold_refused(&mut self, why: &str) {
         if let Some(open) = self.run.as_mut().and_then(|run| run.open.as_mut()) {
             open.refused = Some(why.to_owned());
         }
@@ -119,12 +132,18 @@ impl Conversation {
     }
 
     /// The request a decision is about, or a refusal: only the very one that waits can be decided.
-    fn waiting_request(&mut self, message: MessageId, named: Option<&str>) -> Option<(TurnId, Pending)> {
+    fn waiting_request(
+        &mut self,
+        message: MessageId,
+        named: Option<&str>,
+        seen: &Seen,
+    ) -> Option<(TurnId, Pending)> {
+        // What was asked for too long ago is closed first, however late it is noticed.
+        self.expire();
         let turn = self.state.turn.as_ref();
         let found = turn.and_then(|t| Some((t.id, t.pending.clone()?)));
         let said = match &found {
-            None if named.is_some() => "That request is no longer open, so nothing was done.".to_owned(),
-            None => "Nothing waits for an approval here.".to_owned(),
+            None => not_open(named, seen),
             Some((_, p)) if named.is_some_and(|n| !p.request.is_named_by(n)) => {
                 format!(
                     "That is not the request that waits. Now it is {}: {}.",
@@ -214,6 +233,26 @@ impl Conversation {
     /// For the trace: who changed what.
     pub(super) fn note(&mut self, message: &Message, text: impl Into<String>) {
         self.log(None, Record::Noted { text: text.into(), by: message.from.clone(), told: false });
+    }
+}
+
+/// What is said where no request waits: who decided the one that is meant, if that is known.
+fn not_open(named: Option<&str>, seen: &Seen) -> String {
+    let how = |d: &Decision| format!("{} by {}", if d.allowed { "allowed" } else { "declined" }, d.by.0);
+    let meant = |named: &str| seen.decisions.iter().find(|d| d.request.is_named_by(named));
+    match (named, named.and_then(meant), seen.decisions.first()) {
+        (Some(_), Some(made), _) => {
+            format!("That request is no longer open: it was {}. Nothing more was done.", how(made))
+        }
+        (Some(_), None, _) => "That request is no longer open, so nothing was done.".to_owned(),
+        (None, _, Some(last)) => {
+            format!(
+                "Nothing waits for an approval here. The last request, {}, was {}.",
+                last.request.short(),
+                how(last)
+            )
+        }
+        (None, _, None) => "Nothing waits for an approval here.".to_owned(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use sb_model::text::add_paragraph;
 use sb_model::{
-    Change, EndKind, Ending, Phase, Record, RequestId, Seq, StopReason, Task, TurnFault, TurnFaultKind,
-    TurnId, Usage,
+    Change, EndKind, Ending, Phase, Record, Refusal, RequestId, Seq, StopReason, Task, TurnFault,
+    TurnFaultKind, TurnId, Usage,
 };
 
 use super::run::{Run, StopCause};
@@ -92,7 +92,7 @@ impl Conversation {
                 to,
                 files,
                 waiting: None,
-                refusal: None,
+                refusal: (close.kind == EndKind::Refused).then_some(Refusal::Suspended),
                 fault: close.fault.clone(),
             };
             self.set_ending(message.id, ending);

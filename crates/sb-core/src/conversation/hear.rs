@@ -5,6 +5,7 @@ use sb_model::{
     ToolUpdate, TurnId, Verdict,
 };
 
+use super::house::{classed, is_house};
 use super::run::Open;
 use super::{Conversation, Effect, Show};
 use crate::permit::{Standing, permit};
@@ -105,11 +106,13 @@ impl Conversation {
         if self.run.as_ref().is_some_and(|r| r.stop.is_some()) {
             return;
         }
+        let call = classed(call);
         self.show_tool(&call, "calling");
         if self.take_grant(turn, &call) {
             return self.let_go(turn, &call);
         }
         match self.permit(&call) {
+            Verdict::Go if is_house(&call) => self.do_for_harness(turn, &call),
             Verdict::Go => self.let_go(turn, &call),
             Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
             Verdict::Ask(_) if self.run.as_ref().is_some_and(|r| r.open.is_some()) => {
@@ -120,12 +123,15 @@ impl Conversation {
         }
     }
 
-    fn show_tool(&mut self, call: &Call, state: &'static str) {
+    pub(super) fn show_tool(&mut self, call: &Call, state: &'static str) {
         let update = ToolUpdate { call: call.id.clone(), tool: call.tool.clone(), state };
         self.perform(Effect::Show(Show::Tool(update)));
     }
 
-    fn permit(&self, call: &Call) -> Verdict {
+    pub(super) fn permit(&self, call: &Call) -> Verdict {
+        if let Some(why) = &self.context.suspended {
+            return Verdict::No(why.to_string());
+        }
         let session = self.state.session.as_ref();
         let standing = Standing {
             tools: self.state.choices.tools.as_deref(),
@@ -149,7 +155,10 @@ impl Conversation {
 
     /// A call that was held open is let go, or not.
     pub(super) fn release(&mut self, turn: TurnId, open: Open) {
-        let Open { call, refused } = open;
+        let Open { call, refused, done } = open;
+        if let Some((session, seq)) = done {
+            return self.perform(Effect::TellDone(call.id, session, seq));
+        }
         let why = match refused {
             None if self.take_grant(turn, &call) => return self.let_go(turn, &call),
             None => "It is not allowed any more.".to_owned(),
@@ -189,7 +198,7 @@ impl Conversation {
         if let Some(run) = &mut self.run {
             match self.context.parks {
                 true => run.drop_at = Some(patience),
-                false => run.open = Some(Open { call, refused: None }),
+                false => run.open = Some(Open { call, refused: None, done: None }),
             }
         }
         self.perform(Effect::Tell(HarnessInput::Wait(id)));

@@ -11,7 +11,8 @@
 //! snapshot are only ever conveniences of this process.
 //!
 //! **Files.** One for each thing that can happen: `arrived` (with `choose`, `sessions`, `decide` and
-//! `stop` for the commands), `begin`, `hear` (the harness), `end`, `recover`, and `posting` for what goes
+//! `stop` for the commands), `begin`, `hear` (the harness, and `house` for what
+//! the house does for it), `end`, `recover`, and `posting` for what goes
 //! to a messenger. This one dispatches.
 
 mod arrived;
@@ -20,6 +21,7 @@ mod choose;
 mod decide;
 mod end;
 mod hear;
+mod house;
 mod posting;
 mod recover;
 mod run;
@@ -30,9 +32,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sb_model::{
-    Attachment, Change, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput, Message, MessageId,
-    Phase, Profile, Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot, StopReason, Timestamp,
-    ToolUpdate, TurnFault, TurnId,
+    Attachment, Call, CallId, Change, Decision, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput,
+    Message, MessageId, Phase, Profile, Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot,
+    StopReason, Timestamp, ToolUpdate, TurnFault, TurnId,
 };
 
 pub use posting::Growing;
@@ -57,6 +59,8 @@ pub enum Input {
     /// The turn's harness was started; what its turn had logged before.
     Opened(TurnId, Vec<Entry>),
     Harness(TurnId, HarnessEvent),
+    /// It wants a call that cannot be done as things stand, whoever would allow it; why, for the model.
+    CannotBe(TurnId, Call, String),
     /// The harness returned.
     Ended(TurnId, Result<StopReason, TurnFault>),
     /// The time asked for with [`Conversation::wake_at`] has come.
@@ -85,6 +89,8 @@ pub struct Seen {
     pub resumable: Vec<Session>,
     /// The current session's last exchanges, newest first.
     pub exchanges: Vec<Exchange>,
+    /// The current session's last decisions, newest first.
+    pub decisions: Vec<Decision>,
 }
 
 /// What to do once the changes are committed.
@@ -100,6 +106,8 @@ pub enum Effect {
     /// Start the harness on the snapshot's turn; answer with [`Input::Opened`], then what it says.
     Run(TurnId),
     Tell(HarnessInput),
+    /// Tell the harness what came of a call that the house did; it stands in the log there.
+    TellDone(CallId, SessionId, Seq),
     /// The harness did not stop in time: drop it.
     Abandon(TurnId),
     /// Hand in this waiting message again, as arrived, with what its command looks at.
@@ -138,6 +146,8 @@ pub struct Context {
     /// The harness ends its turn where a person must decide, and goes on from its log. One that does not keeps its
     /// turn open until then, and asks for one call at a time.
     pub parks: bool,
+    /// The agent is suspended, or one above it is: a sentence that says so.
+    pub suspended: Option<Arc<str>>,
 }
 
 /// One conversation. See the module's page.
@@ -187,6 +197,7 @@ impl Conversation {
             Input::Granted => self.granted(),
             Input::Opened(turn, entries) => self.opened(turn, &entries),
             Input::Harness(turn, event) => self.hear(turn, event),
+            Input::CannotBe(turn, call, why) => self.cannot_be(turn, &call, why),
             Input::Ended(turn, how) => self.harness_ended(turn, how),
             Input::Wake => self.wake(),
             Input::Closing => self.lay_down(),
@@ -227,7 +238,17 @@ impl Conversation {
     pub fn looks_at(message: &Message) -> Option<crate::commands::Command> {
         use crate::commands::Command as C;
         let (_, command) = crate::commands::read(message).ok().flatten()?;
-        matches!(command, C::Status | C::Retry | C::Undo | C::Sessions | C::Resume(_)).then_some(command)
+        let looks = matches!(
+            command,
+            C::Status
+                | C::Retry
+                | C::Undo
+                | C::Sessions
+                | C::Resume(_)
+                | C::Approve { .. }
+                | C::Decline { .. }
+        );
+        looks.then_some(command)
     }
 
     /// How a message stands that has no ending yet: waiting for a person, if its turn does.

@@ -2,8 +2,8 @@
 
 use sb_model::text::add_paragraph;
 use sb_model::{
-    Attachment, Call, CallId, Exchange, MessageId, Record, RequestId, Seq, Timestamp, TurnFault, TurnId,
-    Usage,
+    Attachment, Call, CallId, Exchange, MessageId, Record, RequestId, Seq, SessionId, Timestamp, TurnFault,
+    TurnId, Usage,
 };
 
 use crate::reply::{self, Piece};
@@ -80,6 +80,8 @@ pub(super) struct Open {
     pub call: Call,
     /// Why it may not act, once that was decided.
     pub refused: Option<String>,
+    /// Where the log has what came of it, if the house did it when it was allowed.
+    pub done: Option<(SessionId, Seq)>,
 }
 
 impl Run {

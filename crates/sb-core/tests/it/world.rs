@@ -62,6 +62,7 @@ pub fn profile() -> Profile {
         name: "assistant".into(),
         harness: Default::default(),
         harness_mode: None,
+        agent: None,
         models: vec!["scripted".parse().expect("a model"), "openai:other".parse().expect("a model")],
         base_url: None,
         instructions: String::new(),
@@ -79,6 +80,7 @@ pub fn context() -> Context {
         tools: Arc::from(["read_file".to_owned(), "write_file".to_owned()]),
         steers: true,
         parks: true,
+        suspended: None,
     }
 }
 
@@ -310,6 +312,12 @@ impl World {
                 }
                 self.log.push((*session, entry.clone()));
             }
+            Change::House { session, seq, at, turn, call, .. } => {
+                assert!(self.acting.insert((*turn, call.id.clone())), "the house does one call twice");
+                let (call, text) = (call.id.clone(), "done by the house".to_owned());
+                let record = Record::Result { call, ok: true, text, files: Vec::new(), outside: false };
+                self.log.push((*session, Entry { seq: *seq, at: *at, turn: Some(*turn), record }));
+            }
             Change::Ended { message, ending } => {
                 assert!(self.taken.contains(message));
                 assert_ne!(ending.kind, EndKind::Waiting, "waiting is no ending");
@@ -375,6 +383,13 @@ impl World {
                 }
                 if let Some(agent) = &mut self.agent {
                     agent.told.push(input);
+                }
+            }
+            Effect::TellDone(call, session, seq) => {
+                let logged = self.log.iter().find(|(s, e)| *s == session && e.seq == seq);
+                let record = logged.expect("it is told after its commit").1.record.clone();
+                if let Some(agent) = &mut self.agent {
+                    agent.told.push(HarnessInput::Done(call, record));
                 }
             }
             Effect::Abandon(_) => self.agent = None,

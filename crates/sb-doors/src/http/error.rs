@@ -64,6 +64,7 @@ codes! {
     OtherProfile "other_profile" 401 "The token is another profile's.";
     MayNotDecide "may_not_decide" 403 "The token may talk, not approve or decline.";
     MayNotInstruct "may_not_instruct" 403 "The token may talk, not change what the conversation chose.";
+    Suspended "suspended" 403 "The profile's agent, or one above it, is suspended in the ledger, so it answers nobody.";
     CrossOrigin "cross_origin" 403 "A page of another origin made the request.";
     WrongHost "wrong_host" 403 "The server is reached on this machine only, and the request names another host.";
     NotFound "not_found" 404 "There is nothing at this address.";
@@ -134,6 +135,7 @@ impl HttpError {
             Some(Refusal::OtherSession) => Code::OtherSession,
             Some(Refusal::BadCommand) => Code::BadCommand,
             Some(Refusal::Unknown) => Code::Unknown,
+            Some(Refusal::Suspended) => Code::Suspended,
             None => Code::Bad,
         };
         Self { code, said }

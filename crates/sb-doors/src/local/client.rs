@@ -22,6 +22,7 @@ use super::wire::{
 
 mod channels;
 mod failure;
+mod ledger;
 mod replies;
 
 use failure::refusal;

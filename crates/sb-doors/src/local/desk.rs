@@ -1,6 +1,7 @@
 //! The `/desk` routes: profiles, tokens, sessions, backup and check-up. What they change holds at once.
 
 mod channels;
+mod ledger;
 mod people;
 
 use std::path::PathBuf;
@@ -17,7 +18,8 @@ use serde_json::json;
 
 use super::Desk;
 use super::wire::{
-    AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
+    AddToken, AgentInfo, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo,
+    TokenInfo, Trace,
 };
 use crate::engine::store::TokenRecord;
 use crate::engine::store::secret_name;
@@ -49,6 +51,7 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/doctor", get(doctor))
         .merge(channels::routes())
         .merge(people::routes())
+        .merge(ledger::routes())
         .with_state(desk)
 }
 
@@ -76,7 +79,14 @@ async fn info(desk: &Desk, profile: Profile) -> Result<ProfileInfo> {
         Err(why) if why.kind == EngineErrorKind::Store => (true, true),
         Err(why) => return Err(why.into()),
     };
-    Ok(ProfileInfo { has_key, key_is_sealed, available_tools: desk.door.engine.tools_of(&profile), profile })
+    let available_tools = desk.door.engine.tools_of(&profile);
+    let identity = identity(desk, &profile);
+    Ok(ProfileInfo { has_key, key_is_sealed, available_tools, identity, profile })
+}
+
+/// The agent behind a profile.
+fn identity(desk: &Desk, profile: &Profile) -> Option<AgentInfo> {
+    profile.agent.and_then(|key| desk.door.engine.account_of(key)).as_ref().map(ledger::agent_info)
 }
 
 async fn put_profile(
@@ -106,7 +116,9 @@ async fn put_profile(
         engine.put_profile(profile, key).await
     })
     .await?;
-    Ok(Json(info(&desk, put.profile).await?))
+    // As it is kept: one that named no agent has got its own.
+    let kept = desk.door.engine.profile(&put.profile.name).await?;
+    Ok(Json(info(&desk, kept).await?))
 }
 
 async fn remove_profile(State(desk): Here, Segments(name): Segments<String>) -> Result<StatusCode> {
@@ -136,7 +148,11 @@ async fn tokens(State(desk): Here, Parameters(which): Parameters<Which>) -> Resu
         desk.door.engine.profile(name).await?;
     }
     let all = desk.door.engine.tokens(profile.as_ref()).await?;
-    Ok(Json(all.into_iter().map(token_info).collect()))
+    let mut shown = Vec::new();
+    for token in all {
+        shown.push(token_info(&desk, token).await?);
+    }
+    Ok(Json(shown))
 }
 
 async fn add_token(
@@ -147,17 +163,19 @@ async fn add_token(
     let add: AddToken = body(request).await?;
     let rights = Rights { decide: add.approve, instruct: add.approve || add.instruct };
     let (record, secret) = desk.door.engine.add_token(&ProfileName(name), rights).await?;
-    Ok(Json(NewToken { token: secret.expose().to_owned(), info: token_info(record) }))
+    Ok(Json(NewToken { token: secret.expose().to_owned(), info: token_info(&desk, record).await? }))
 }
 
-fn token_info(token: TokenRecord) -> TokenInfo {
-    TokenInfo {
+async fn token_info(desk: &Desk, token: TokenRecord) -> Result<TokenInfo> {
+    let profile = desk.door.engine.profile(&token.profile).await?;
+    Ok(TokenInfo {
+        agent: identity(desk, &profile),
         id: token.id.0,
         profile: token.profile.0,
         approve: token.decide,
         instruct: token.instruct,
         created: rfc3339(token.created),
-    }
+    })
 }
 
 async fn remove_token(

@@ -29,10 +29,17 @@
 //! | `GET /desk/inbox?channel=` | | `[InboxInfo]` |
 //! | `POST /desk/inbox/{number}` | | [`ReplayedInfo`] |
 //! | `GET /desk/trust?all=` | | `[TrustInfo]` |
+//! | `GET /desk/ledger/accounts` · `GET /desk/ledger/accounts/{account}` | | `[LedgerAccount]` · [`LedgerAccount`] |
+//! | `POST /desk/ledger/before` | [`WishInfo`] | [`BeforeSigning`], nothing is signed |
+//! | `POST /desk/ledger/entries` | [`WishInfo`] | `[EntryInfo]`, signed |
+//! | `GET /desk/ledger/entries?after=&most=` | | `[EntryInfo]` |
+//! | `GET /desk/ledger/kept?after=&most=` | | `[KeptEntry]` |
+//! | `POST /desk/ledger/verify` | | [`Verified`] |
 //!
 //! Errors are the HTTP channel's: `{"error": sentence, "code": word}`.
 
 mod channels;
+mod ledger;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +47,8 @@ pub use channels::{
     AccountInfo, ApprovePairing, ChannelInfo, EnableChannel, FieldInfo, InboxInfo, KindInfo, LineInfo,
     PairingInfo, PersonInfo, PostInfo, PutChannel, ReplayedInfo, StatusInfo, TrustInfo,
 };
+
+pub use ledger::{AgentInfo, BeforeSigning, EntryInfo, KeptEntry, LedgerAccount, Verified, WishInfo};
 
 use crate::model::{Entry, Profile};
 
@@ -71,6 +80,9 @@ pub struct ProfileInfo {
     pub key_is_sealed: bool,
     /// The tools it gives its agent.
     pub available_tools: Vec<String>,
+    /// The agent behind it, by name and whole key.
+    #[serde(default)]
+    pub identity: Option<AgentInfo>,
 }
 
 /// Adds or changes a profile. A key left out keeps the stored one.
@@ -105,6 +117,9 @@ pub struct TokenInfo {
     pub profile: String,
     pub approve: bool,
     pub instruct: bool,
+    /// The agent behind the profile, by name and whole key.
+    #[serde(default)]
+    pub agent: Option<AgentInfo>,
     /// RFC 3339.
     pub created: String,
 }

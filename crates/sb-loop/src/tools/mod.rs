@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use sb_harness::Blobs;
-use sb_harness::model::{Attachment, Call, Choices, Dice, Profile, ToolClass};
+use sb_harness::model::{Attachment, Call, Choices, Dice, HOUSE_TOOLS, HouseTool, Profile, ToolClass};
 use serde_json::{Value, json};
 
 /// Under which name input that was no JSON object is logged.
@@ -105,10 +105,20 @@ static TOOLS: [Tool; 5] = [
     },
 ];
 
-/// The tools a profile gives its agent; none without a workspace.
+/// The tools a profile gives its agent: those for files only with a workspace, the house's only with an agent.
 pub fn tool_defs(profile: &Profile) -> Vec<ToolDef> {
-    let given = |tool: &&Tool| profile.workspace.is_some() && profile.tools.has(tool.name);
-    TOOLS.iter().filter(given).map(Tool::def).collect()
+    let own = TOOLS.iter().filter(|_| profile.workspace.is_some()).map(Tool::def);
+    let house = HOUSE_TOOLS.iter().filter(|_| profile.agent.is_some()).map(house_def);
+    own.chain(house).filter(|tool| profile.tools.has(&tool.name)).collect()
+}
+
+fn house_def(tool: &HouseTool) -> ToolDef {
+    ToolDef {
+        name: tool.name.to_owned(),
+        class: tool.class,
+        description: tool.description.to_owned(),
+        schema: tool.schema(),
+    }
 }
 
 /// The tools offered in one chat.

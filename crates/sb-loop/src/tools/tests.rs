@@ -245,6 +245,7 @@ fn calls_that_cannot_be_run_are_told_why() {
         autonomy: Level::L3,
         allowed: vec![],
         deadline_s: 600,
+        agent: None,
     };
     let choices = Choices { tools: Some(vec!["read_file".into()]), ..Choices::default() };
     let offered = offered(&profile, &choices);

@@ -163,6 +163,7 @@ impl World {
             autonomy: Level::L4,
             allowed: vec![],
             deadline_s: 600,
+            agent: None,
         };
         Self {
             harness: Arc::new(LoopHarness::new(context)),

@@ -1,6 +1,6 @@
 //! The shared laws, each over a SQLite home of its own.
 
-use sb_testkit::suites::store::{commits, files, intake, keys, law, logs};
+use sb_testkit::suites::store::{commits, files, intake, keys, law, ledger, logs};
 
 use crate::Home;
 
@@ -134,4 +134,29 @@ async fn a_file_that_is_not_finished_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_named_and_missing_is_found() {
     files::a_file_that_is_named_and_missing_is_found(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payment_and_the_record_of_it_are_one_commit() {
+    ledger::a_payment_and_the_record_of_it_are_one_commit(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_paid_once_however_often_it_is_committed() {
+    ledger::a_call_is_paid_once_however_often_it_is_committed(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_paid_is_a_result_and_no_entry() {
+    ledger::what_cannot_be_paid_is_a_result_and_no_entry(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_payments_at_once_never_spend_more_than_there_is() {
+    ledger::many_payments_at_once_never_spend_more_than_there_is(&Home::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_gets_one_agent_and_keeps_it() {
+    ledger::a_profile_gets_one_agent_and_keeps_it(&Home::new()).await;
 }

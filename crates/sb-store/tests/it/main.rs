@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bridges;
+mod chain;
 mod home;
 mod laws;
 mod older;

@@ -139,7 +139,7 @@ async fn fill_messengers(store: &Store) {
     store.approve_pairing("WRONG234", None, NOON).await.unwrap();
 }
 
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 20] = [
     "conversations",
     "sessions",
     "records",
@@ -149,6 +149,7 @@ const TABLES: [&str; 19] = [
     "profiles",
     "tokens",
     "secrets",
+    "ledger",
     "channels",
     "channel_states",
     "cursors",

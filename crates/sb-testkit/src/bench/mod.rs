@@ -11,6 +11,7 @@ mod client;
 mod echo;
 mod figures;
 mod latency;
+mod ledger;
 mod machine;
 mod memory;
 mod model;
@@ -59,6 +60,9 @@ pub async fn run(plan: &Plan) -> Result<String> {
     }
     if plan.wants("start") {
         page += &start::measure(plan).await?;
+    }
+    if plan.wants("ledger") {
+        page += &ledger::measure(plan).await?;
     }
     Ok(page)
 }

@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub mod channel;
+pub mod ledger;
 pub mod messenger;
 pub mod profile;
 pub mod server;
 
+use ledger::{AgentCommand, LedgerCommand};
 use messenger::{
     Bridge, ChannelCommand, InboxCommand, OutboxCommand, PairingCommand, People, Standin, Trust,
 };
@@ -76,6 +78,16 @@ pub enum Command {
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
+    },
+    /// Open, list, show, fund, suspend and resume accounts of agents and people
+    Agent {
+        #[command(subcommand)]
+        command: AgentCommand,
+    },
+    /// Verify, list and print the ledger: everything that accounts signed, as a chain
+    Ledger {
+        #[command(subcommand)]
+        command: LedgerCommand,
     },
     /// Add, list, show, change, switch and remove channels: the messengers of this home
     Channel {

@@ -12,6 +12,9 @@ is then used for the provider of the first model.
 Autonomy: L1 talks only · L2 reads · L3 writes and programs ask · L4 writes and allowed programs are free,
 the outside asks · L5 the outside is free, spending asks · L6 spending within the budget is free.
 
+Every profile has an agent in the ledger: --agent names it, else it gets one called as the profile is,
+without a budget, under the person's account `operator`. `switchboard agent --help` tells more.
+
 Examples:
   switchboard profile add helper --model anthropic:claude-sonnet-5-5 --workspace ./garden
   switchboard profile add local --model openai:llama --base-url http://127.0.0.1:8080/v1 --autonomy L2
@@ -121,6 +124,9 @@ pub struct ProfileFlags {
     /// How long a turn may take, not counting the time it waits for people [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub deadline: Option<u32>,
+    /// The agent behind it: an agent's account of the ledger, by name or key [default: one of its own]
+    #[arg(long, value_name = "ACCOUNT")]
+    pub agent: Option<String>,
     /// Read this profile's own API key from the input, and keep it sealed
     #[arg(long, conflicts_with = "api_key_env")]
     pub api_key_stdin: bool,
@@ -136,11 +142,11 @@ impl ProfileFlags {
     /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
         let Self { models, base_url, instructions, workspace, tools, autonomy, allowed, deadline, .. } = self;
-        let Self { harness, harness_mode, .. } = self;
+        let Self { harness, harness_mode, agent, .. } = self;
         let keys = self.api_key_stdin || self.no_api_key || self.api_key_env.is_some();
         models.is_empty()
             && allowed.is_empty()
-            && [base_url, instructions, tools, autonomy, harness, harness_mode]
+            && [base_url, instructions, tools, autonomy, harness, harness_mode, agent]
                 .into_iter()
                 .all(Option::is_none)
             && workspace.is_none()

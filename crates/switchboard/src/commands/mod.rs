@@ -4,6 +4,7 @@ mod backup;
 mod channel;
 mod doctor;
 mod kinds;
+mod ledger;
 mod people;
 mod posts;
 mod profile;
@@ -88,6 +89,8 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<Exit
         Command::Continue(args) => session::go_on(args, desk).await,
         Command::Session { command } => session::run(command, desk).await,
         Command::Profile { command } => profile::run(command, home, desk).await,
+        Command::Agent { command } => ledger::agent(command, desk).await,
+        Command::Ledger { command } => ledger::run(command, desk).await,
         Command::Channel { command } => channel::run(command, desk).await,
         Command::Pairing { command } => people::pairing(command, desk).await,
         Command::People(args) => people::run(args, desk).await,

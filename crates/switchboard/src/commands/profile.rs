@@ -63,6 +63,10 @@ async fn put(
     desk: &Desk,
 ) -> Result<ProfileInfo> {
     apply(&mut profile, flags, home)?;
+    if let Some(named) = &flags.agent {
+        let key = desk.account(named).await?.account.key;
+        profile.agent = Some(key.parse().map_err(|why| anyhow!("The server named no key: {why}."))?);
+    }
     if flags.api_key_stdin || flags.api_key_env.is_some() {
         takes_a_key(&profile)?;
     }
@@ -208,8 +212,9 @@ fn told(profile: &ProfileInfo, what: &str, json: bool) -> Result<()> {
         return output::json(profile);
     }
     output::foreign(&format!(
-        "{what} the profile {}: {} at {}, {}.",
+        "{what} the profile {}{}: {} at {}, {}.",
         profile.profile.name,
+        profile.identity.as_ref().map(|a| format!(", agent {}", a.short())).unwrap_or_default(),
         runs_on(&profile.profile),
         profile.profile.autonomy,
         tools(profile)
@@ -222,7 +227,10 @@ fn tools(profile: &ProfileInfo) -> String {
         _ if profile.profile.harness != HarnessRef::Loop => "with the tools it brings".to_owned(),
         ([], None) => "without tools (give it a folder: --workspace DIR)".to_owned(),
         ([], Some(_)) => "without tools".to_owned(),
-        (tools, _) => format!("with {}", tools.join(", ")),
+        (tools, None) => {
+            format!("with {} (for files, give it a folder: --workspace DIR)", tools.join(", "))
+        }
+        (tools, Some(_)) => format!("with {}", tools.join(", ")),
     }
 }
 
@@ -284,6 +292,10 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ("profile", profile.name.0.clone()),
         ("harness", profile.harness.to_string()),
         ("asks in mode", profile.harness_mode.clone().unwrap_or_default()),
+        (
+            "agent",
+            info.identity.as_ref().map_or_else(|| "none".to_owned(), |a| format!("{} {}", a.name, a.key)),
+        ),
         ("models", models(profile)),
         ("base address", profile.base_url.clone().unwrap_or_else(|| "the provider's".to_owned())),
         (

@@ -16,9 +16,10 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
                 return output::json(&made);
             }
             output::line(&format!(
-                "Token {} of profile {}: {}. It is shown this once; only its hash is kept.",
+                "Token {} of profile {}, agent {}: {}. It is shown this once; only its hash is kept.",
                 made.info.id,
                 made.info.profile,
+                agent(&made.info),
                 rights(&made.info)
             ))?;
             output::line(&made.token)
@@ -33,10 +34,10 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
                     "There is no token. `switchboard profile token add <profile>` makes one.",
                 );
             }
-            let mut rows = vec![["token", "profile", "may", "made"].map(str::to_owned).to_vec()];
+            let mut rows = vec![["token", "profile", "agent", "may", "made"].map(str::to_owned).to_vec()];
             rows.extend(tokens.into_iter().map(|t| {
-                let may = rights(&t).to_owned();
-                vec![t.id, t.profile, may, t.created]
+                let (may, agent) = (rights(&t).to_owned(), agent(&t));
+                vec![t.id, t.profile, agent, may, t.created]
             }));
             output::table(&rows)
         }
@@ -47,6 +48,10 @@ pub async fn run(command: TokenCommand, desk: &Desk) -> Result<()> {
             ))
         }
     }
+}
+
+fn agent(token: &TokenInfo) -> String {
+    token.agent.as_ref().map_or_else(|| "none".to_owned(), |agent| agent.short())
 }
 
 fn rights(token: &TokenInfo) -> &'static str {

@@ -10,6 +10,7 @@ pub mod files;
 pub mod intake;
 pub mod keys;
 pub mod law;
+pub mod ledger;
 pub mod logs;
 pub mod outbox;
 pub mod people;

@@ -167,6 +167,7 @@ pub fn profile(name: &str) -> Profile {
         autonomy: Level::L3,
         allowed: Vec::new(),
         deadline_s: 600,
+        agent: None,
     }
 }
 
