@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub mod channel;
+pub mod mcp;
 pub mod messenger;
 pub mod profile;
 pub mod server;

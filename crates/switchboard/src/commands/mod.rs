@@ -4,6 +4,7 @@ mod backup;
 mod channel;
 mod doctor;
 mod kinds;
+mod mcp;
 mod people;
 mod posts;
 mod profile;

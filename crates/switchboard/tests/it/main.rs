@@ -4,6 +4,7 @@ mod bridging;
 mod commands;
 mod deciding;
 mod ending;
+mod mcp;
 mod messenger_kill;
 mod metrics;
 mod reaching;
