@@ -4,12 +4,11 @@
 //! same home, as a restart would.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sb_engine::model::{Level, McpFound, McpServer, Profile, ProfileName, Rights, Secret, TokenId, ToolSet};
+use sb_engine::model::{Level, Profile, ProfileName, Rights, Secret, TokenId, ToolSet};
 use sb_engine::{Agents, Engine, Parts};
 use sb_harness::Harness;
 use sb_harness::net::{Http, SystemClock, SystemDice};
@@ -33,15 +32,6 @@ impl Agents for ScriptedAgents {
         Ok(())
     }
     async fn changed(&self, _: &ProfileName) {}
-    async fn find_mcp(
-        &self,
-        _: &Profile,
-        _: &McpServer,
-        _: BTreeMap<String, Secret>,
-    ) -> Result<McpFound, String> {
-        Err("The scripted harness has no MCP servers.".to_owned())
-    }
-    async fn end(&self) {}
 }
 
 /// See the module.

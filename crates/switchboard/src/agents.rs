@@ -8,9 +8,7 @@ use async_trait::async_trait;
 use sb_agents::{AcpContext, AcpHarness, Launching};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
-use sb_engine::model::{
-    HarnessRef, Level, McpFound, McpServer, Profile, ProfileName, Secret, ToolSet,
-};
+use sb_engine::model::{HarnessRef, Level, McpFound, McpServer, Profile, ProfileName, Secret, ToolSet};
 use sb_engine::store::Store;
 use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
 use sb_mcp::McpToolbox;
