@@ -41,14 +41,15 @@ pub fn permit(profile: &Profile, standing: Standing<'_>, call: &Call) -> Verdict
 /// The autonomy levels as a table: what each class of deed needs at each level.
 fn by_level(level: Level, class: ToolClass) -> Verdict {
     let (asks_from, free_from) = match class {
-        ToolClass::Read => (Level::L2, Level::L2),
-        ToolClass::Write => (Level::L3, Level::L4),
+        ToolClass::Read => (Level::L2, Some(Level::L2)),
+        ToolClass::Write => (Level::L3, Some(Level::L4)),
         // At L4 a program runs unasked only where a rule covers it.
-        ToolClass::Shell => (Level::L3, Level::L5),
-        ToolClass::Outside => (Level::L4, Level::L5),
-        ToolClass::Spend => (Level::L5, Level::L6),
+        ToolClass::Shell => (Level::L3, Some(Level::L5)),
+        ToolClass::Outside => (Level::L4, Some(Level::L5)),
+        ToolClass::Destructive => (Level::L3, None),
+        ToolClass::Spend => (Level::L5, Some(Level::L6)),
     };
-    if level >= free_from {
+    if free_from.is_some_and(|free_from| level >= free_from) {
         Verdict::Go
     } else if level >= asks_from {
         Verdict::Ask(format!("{} at autonomy {level}", deed(class)))
@@ -64,7 +65,7 @@ fn covered(profile: &Profile, standing: Standing<'_>, call: &Call) -> bool {
 
 /// A program may reach the network, so it counts as reaching out.
 fn reaches_out(class: ToolClass) -> bool {
-    matches!(class, ToolClass::Shell | ToolClass::Outside | ToolClass::Spend)
+    matches!(class, ToolClass::Shell | ToolClass::Outside | ToolClass::Destructive | ToolClass::Spend)
 }
 
 fn deed(class: ToolClass) -> &'static str {
@@ -73,6 +74,7 @@ fn deed(class: ToolClass) -> &'static str {
         ToolClass::Write => "a write",
         ToolClass::Shell => "running a program",
         ToolClass::Outside => "a call to the outside",
+        ToolClass::Destructive => "a call that may destroy something",
         ToolClass::Spend => "spending",
     }
 }

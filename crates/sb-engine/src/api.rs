@@ -1,5 +1,6 @@
 //! The engine API, as doors see it: submit a message, follow it to its ending.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sb_channel::AnyKind;
 use sb_core::commands;
-use sb_core::model::{Clock, ConversationId, Dice, Inbound, MessageId, Profile, ProfileName};
+use sb_core::model::{
+    Clock, ConversationId, Dice, Inbound, McpFound, McpServer, MessageId, Profile, ProfileName, Secret,
+};
 use sb_harness::Harness;
 use sb_harness::net::Http;
 use sb_store::{Store, StoreError, Taken};
@@ -37,6 +40,19 @@ pub trait Agents: Send + Sync + 'static {
     fn check(&self, profile: &Profile) -> std::result::Result<(), String>;
     /// The profile or its key was changed or removed: what is remembered of it no longer holds.
     async fn changed(&self, profile: &ProfileName);
+    /// Begins an MCP server as it would be for this profile, and gives what was found; it has ended by then.
+    /// `given`: values of its variables or headers that are not kept yet. The error is for the operator.
+    async fn find_mcp(
+        &self,
+        profile: &Profile,
+        server: &McpServer,
+        given: BTreeMap<String, Secret>,
+    ) -> std::result::Result<McpFound, String> {
+        drop((profile, server, given));
+        Err("Nothing here speaks to MCP servers.".to_owned())
+    }
+    /// The engine ends, and no turn is at work any more: programs kept for later turns are to end.
+    async fn end(&self) {}
 }
 
 /// What an engine is made of.
@@ -225,6 +241,7 @@ impl Engine {
         self.0.closing.store(true, Ordering::SeqCst);
         self.0.ends.cancel();
         tokio::join!(self.0.actors.close(CLOSING), self.end_channels());
+        self.0.agents.end().await;
     }
 
     /// Whether [`close`](Self::close) was called.

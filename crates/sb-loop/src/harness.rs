@@ -8,6 +8,7 @@ use sb_harness::model::{Clock, Dice, ProfileName, Secret, StopReason, TurnFault}
 use sb_harness::net::Http;
 use sb_harness::{Events, Harness, HarnessFeatures, Inputs, TurnSpec};
 
+use crate::toolbox::Toolbox;
 use crate::turn::Run;
 
 /// Where keys and addresses come from; the loop itself reads no environment and no store.
@@ -31,6 +32,7 @@ pub struct LoopContext {
 pub struct LoopHarness {
     context: LoopContext,
     quirks: Quirks,
+    toolbox: Option<Arc<dyn Toolbox>>,
 }
 
 /// Base addresses whose servers refused an optional field once; it is not sent to them again.
@@ -52,7 +54,12 @@ impl Quirks {
 
 impl LoopHarness {
     pub fn new(context: LoopContext) -> Self {
-        Self { context, quirks: Quirks::default() }
+        Self { context, quirks: Quirks::default(), toolbox: None }
+    }
+
+    /// The same, with tools from elsewhere beside its own.
+    pub fn with_toolbox(self, toolbox: Arc<dyn Toolbox>) -> Self {
+        Self { toolbox: Some(toolbox), ..self }
     }
 }
 
@@ -63,6 +70,6 @@ impl Harness for LoopHarness {
     }
 
     async fn turn(&self, spec: TurnSpec, inputs: Inputs, events: Events) -> Result<StopReason, TurnFault> {
-        Run::new(&self.context, &self.quirks, &spec, inputs, events).run().await
+        Run::new(&self.context, &self.quirks, self.toolbox.as_ref(), &spec, inputs, events).run().await
     }
 }

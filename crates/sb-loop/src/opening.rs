@@ -81,10 +81,10 @@ impl Run<'_> {
         transcript::items(&self.view, &self.album, self.spec.profile.workspace.is_none())
     }
 
-    /// The operator's instructions, then what the chat asks for.
+    /// The operator's instructions, then what the chat asks for, then how tools from elsewhere stand.
     fn system(&self) -> Vec<String> {
         let chat = self.spec.choices.system.as_deref().unwrap_or_default();
-        [self.spec.profile.instructions.as_str(), chat]
+        [self.spec.profile.instructions.as_str(), chat, &self.notes.join("\n")]
             .into_iter()
             .filter(|s| !s.trim().is_empty())
             .map(str::to_owned)

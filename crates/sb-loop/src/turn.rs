@@ -5,12 +5,14 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
+use std::sync::Arc;
 
 use sb_harness::model::{Call, CallId, MessageId, Record, StopReason, Task, TurnFault};
 use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
 
 use crate::harness::{LoopContext, Quirks};
 use crate::pictures::Album;
+use crate::toolbox::Toolbox;
 use crate::tools::{self, Bench, ToolDef};
 use crate::view::{Step, View};
 
@@ -43,6 +45,9 @@ pub(crate) struct Run<'a> {
     pub view: View,
     pub album: Album,
     pub tools: Vec<ToolDef>,
+    /// What the agent must know of tools from elsewhere.
+    pub notes: Vec<String>,
+    toolbox: Option<&'a Arc<dyn Toolbox>>,
     /// Whether the turn has shortened the conversation: it does so once at most.
     pub shortened: bool,
     /// The provider paused its answer and wants to be asked to go on.
@@ -56,6 +61,7 @@ impl<'a> Run<'a> {
     pub fn new(
         context: &'a LoopContext,
         quirks: &'a Quirks,
+        toolbox: Option<&'a Arc<dyn Toolbox>>,
         spec: &'a TurnSpec,
         inputs: Inputs,
         events: Events,
@@ -67,6 +73,8 @@ impl<'a> Run<'a> {
             view: View::new(&spec.log, spec.turn),
             album: Album::new(),
             tools: tools::offered(&spec.profile, &spec.choices),
+            notes: Vec::new(),
+            toolbox,
             shortened: false,
             paused: false,
             inputs,
@@ -89,6 +97,7 @@ impl<'a> Run<'a> {
     }
 
     async fn answer(&mut self) -> Result<StopReason, Exit> {
+        self.look_elsewhere().await?;
         loop {
             match self.view.next_step() {
                 Step::Done if !self.paused => return Ok(StopReason::Done),
@@ -111,6 +120,29 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Adds the tools from elsewhere, as far as the chat wants them.
+    async fn look_elsewhere(&mut self) -> Result<(), Exit> {
+        let Some(toolbox) = self.toolbox else { return Ok(()) };
+        let (profile, chosen) = (&self.spec.profile, self.spec.choices.tools.as_ref());
+        if chosen.is_some_and(|names| !names.iter().any(|name| toolbox.has(profile, name))) {
+            return Ok(());
+        }
+        let offer = self.unless_stopped(toolbox.offer(profile)).await?;
+        let wanted = |tool: &ToolDef| {
+            profile.tools.has(&tool.name) && chosen.is_none_or(|names| names.contains(&tool.name))
+        };
+        self.tools.extend(offer.tools.into_iter().filter(wanted));
+        self.notes = offer.notes;
+        Ok(())
+    }
+
+    /// Why a tool from elsewhere cannot be had in this turn, if it is that.
+    fn why_absent(&self, call: &Call) -> Option<String> {
+        let elsewhere = self.toolbox.is_some_and(|toolbox| toolbox.has(&self.spec.profile, &call.tool));
+        let absent = elsewhere && !self.tools.iter().any(|tool| tool.name == call.tool);
+        absent.then(|| format!("The tool {} cannot be had now. {}", call.tool, self.notes.join(" ")))
+    }
+
     /// Gives the model what people said meanwhile.
     async fn take_steers(&mut self) -> Result<(), Exit> {
         while let Ok(input) = self.inputs.try_recv() {
@@ -126,6 +158,7 @@ impl<'a> Run<'a> {
     /// Sees to one call. False if a person must decide it.
     async fn handle(&mut self, call: &Call) -> Result<bool, Exit> {
         if let Err(why) = tools::check(&self.tools, call) {
+            let why = self.why_absent(call).unwrap_or(why);
             self.fails(&call.id, &why).await?;
             return Ok(true);
         }
@@ -159,11 +192,23 @@ impl<'a> Run<'a> {
     async fn run_tool(&mut self, call: &Call) -> Result<(), Exit> {
         self.tool_is(call, "running").await?;
         let bench = Bench::of(&self.spec.profile, self.spec.blobs.clone(), self.context.dice.clone());
-        let outcome = self.unless_stopped(tools::run(&bench, call)).await;
+        let elsewhere = self.toolbox.filter(|toolbox| toolbox.has(&self.spec.profile, &call.tool));
+        let outcome = match elsewhere {
+            Some(toolbox) => {
+                let run = toolbox.run(&self.spec.profile, call, self.spec.blobs.clone());
+                self.unless_stopped(run).await
+            }
+            None => self.unless_stopped(tools::run(&bench, call)).await,
+        };
         let stopped = outcome.is_err();
         match outcome.unwrap_or_else(|_| Err("Stopped by a person before it was done.".to_owned())) {
             Ok(done) => {
-                if let Some(file) = done.shared.filter(|file| !self.has_shared(file)) {
+                let pictures = done.files.iter().filter(|_| done.shows_pictures);
+                let given: Vec<_> = done.shared.iter().chain(pictures).cloned().collect();
+                for file in given {
+                    if self.has_shared(&file) {
+                        continue;
+                    }
                     self.log(Record::Shared { file: file.clone() }).await?;
                     self.send(HarnessEvent::File(file)).await?;
                 }
@@ -171,7 +216,7 @@ impl<'a> Run<'a> {
                 let outside = done.outside;
                 self.log(Record::Result {
                     call: call.id.clone(),
-                    ok: true,
+                    ok: !done.failed,
                     text,
                     files: done.files,
                     outside,

@@ -17,6 +17,8 @@ pub enum ToolClass {
     Shell,
     /// Reaches beyond this machine.
     Outside,
+    /// May destroy what cannot be brought back, or does not say what it does. Only a rule lets it pass unasked.
+    Destructive,
     /// Moves money.
     Spend,
 }

@@ -14,6 +14,7 @@ mod fault;
 mod harness_ref;
 mod house;
 mod ids;
+mod mcp;
 mod message;
 mod post;
 mod profile;
@@ -36,6 +37,7 @@ pub use ids::{
     BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
     Slug, TokenId, TurnId,
 };
+pub use mcp::{McpAt, McpFound, McpOverride, McpServer, McpTool, McpToolState};
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
 pub use post::{Choice, Post, PostKey, Tone};
 pub use profile::{Level, ModelRef, Profile, ToolSet};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountKey, HarnessRef, ProfileName, Rule};
+use crate::{AccountKey, HarnessRef, McpServer, ProfileName, Rule};
 
 /// Autonomy, L1 to L6, each a superset of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -135,6 +135,9 @@ pub struct Profile {
     /// What runs unasked at L4 and above: rules of the operator.
     #[serde(default)]
     pub allowed: Vec<Rule>,
+    /// Where further tools come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp: Vec<McpServer>,
     /// A turn's deadline in seconds, not counting the time it waits for people.
     #[serde(default = "Profile::default_deadline_s")]
     pub deadline_s: u32,
@@ -155,6 +158,7 @@ impl Profile {
             tools: ToolSet::Only(Vec::new()),
             autonomy: Level::L1,
             allowed: Vec::new(),
+            mcp: Vec::new(),
             deadline_s: Self::default_deadline_s(),
         }
     }

@@ -5,7 +5,7 @@
 //! environment holds four harmless variables, so that no key of ours can be read by it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Command;
 
 /// What of our environment a program sees.
-pub(crate) const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
+const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
 /// How long the rest of the output may take after the program's end: what is in the pipe is read at
 /// once, but a program that left its group could hold the pipe open for ever.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -83,20 +83,24 @@ pub async fn run(program: Program) -> io::Result<Finished> {
 }
 
 /// The command, both of whose outputs are the one pipe; it must be dropped for the pipe to end.
-#[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
 fn command(program: &Program, output: io::PipeWriter) -> io::Result<Command> {
-    let mut command = Command::new(&program.program);
+    let mut command = confined(&program.program, &program.args, &program.dir);
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    Ok(command)
+}
+
+/// A command in a group of its own, with the harmless variables only.
+#[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
+pub(crate) fn confined(program: &str, args: &[String], dir: &Path) -> Command {
+    let mut command = Command::new(program);
     command
-        .args(&program.args)
-        .current_dir(&program.dir)
+        .args(args)
+        .current_dir(dir)
         .env_clear()
         .envs(KEPT.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output)
         .process_group(0)
         .kill_on_drop(true);
-    Ok(command)
+    command
 }
 
 pub(crate) fn exit_of(status: std::process::ExitStatus) -> Exit {
@@ -116,6 +120,7 @@ async fn read_some(output: &mut pipe::Receiver, kept: &mut Kept) -> io::Result<b
 }
 
 /// A process group that is killed when this is dropped.
+#[derive(Debug)]
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {
@@ -125,12 +130,19 @@ impl Group {
     }
 }
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(leader) = self.0 {
+impl Group {
+    /// Kills it now, once.
+    pub(crate) fn kill(&mut self) {
+        if let Some(leader) = self.0.take() {
             // Fails only if the whole group is gone already.
             let _ = killpg(leader, Signal::SIGKILL);
         }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

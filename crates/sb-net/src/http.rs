@@ -115,6 +115,14 @@ impl Http {
         Self { way: Way::InProcess(service) }
     }
 
+    /// The client itself, for an SDK that speaks a protocol of its own over it; none in process.
+    pub fn client(&self) -> Option<reqwest::Client> {
+        match &self.way {
+            Way::Network(client) => Some(client.clone()),
+            Way::InProcess(_) => None,
+        }
+    }
+
     pub(crate) async fn execute(&self, request: reqwest::Request) -> Result<reqwest::Response, NoAnswer> {
         match &self.way {
             Way::Network(client) => client.execute(request).await.map_err(NoAnswer::Network),

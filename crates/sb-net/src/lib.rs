@@ -5,6 +5,7 @@
 //! error that leaves this crate holds a key, a header or more of an address than its host.
 
 pub mod child;
+mod companion;
 mod doubles;
 mod fault;
 mod http;
@@ -14,6 +15,7 @@ mod redact;
 mod request;
 pub mod talk;
 
+pub use companion::{Companion, CompanionLines, Spoken, write_line};
 pub use doubles::{FixedDice, ManualClock, RuntimeClock};
 pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};
 pub use machine::{SystemClock, SystemDice};

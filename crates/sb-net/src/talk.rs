@@ -15,7 +15,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::child::{Exit, Group, KEPT, Kept, exit_of};
+use crate::child::{Exit, Group, Kept, confined, exit_of};
 
 /// Longest line that is read; a program that sends more is no longer listened to.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
@@ -99,20 +99,13 @@ pub fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-#[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
 fn command(talker: &Talker) -> Command {
-    let mut command = Command::new(&talker.program);
+    let mut command = confined(&talker.program, &talker.args, &talker.dir);
     command
-        .args(&talker.args)
-        .current_dir(&talker.dir)
-        .env_clear()
-        .envs(KEPT.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
         .envs(talker.env.iter().map(|(name, value)| (name, value.expose())))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true);
+        .stderr(Stdio::piped());
     command
 }
 

@@ -117,6 +117,7 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
         tools: ToolSet::All,
         autonomy: Level::L3,
         allowed: Vec::new(),
+        mcp: Vec::new(),
         deadline_s: 600,
         agent: None,
     }

@@ -1,5 +1,6 @@
 //! [`House`]: which harness runs a profile's turns, and whether a profile could run at all.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,9 +8,12 @@ use async_trait::async_trait;
 use sb_agents::{AcpContext, AcpHarness, Launching};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
-use sb_engine::model::{AccountKey, HarnessRef, Level, Profile, ProfileName, Secret, ToolSet};
+use sb_engine::model::{
+    AccountKey, HarnessRef, Level, McpFound, McpServer, Profile, ProfileName, Secret, ToolSet,
+};
 use sb_engine::store::Store;
 use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
+use sb_mcp::McpToolbox;
 
 use crate::home::unfit_workspace;
 use crate::keys::KeyRing;
@@ -18,6 +22,7 @@ use crate::keys::KeyRing;
 pub struct House {
     harness: Arc<LoopHarness>,
     acp: Arc<AcpHarness>,
+    mcp: Arc<McpToolbox>,
     keys: Arc<KeyRing>,
     store: Store,
     home: PathBuf,
@@ -25,11 +30,18 @@ pub struct House {
 
 impl House {
     /// `home` is the folder no agent may work in.
-    pub fn new(harness: LoopHarness, keys: Arc<KeyRing>, store: Store, home: &Path) -> Self {
+    pub fn new(
+        harness: LoopHarness,
+        mcp: Arc<McpToolbox>,
+        keys: Arc<KeyRing>,
+        store: Store,
+        home: &Path,
+    ) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
         let launching = Arc::new(LaunchKeys(Arc::clone(&keys)));
         let acp = AcpHarness::new(AcpContext { launching, version: env!("CARGO_PKG_VERSION") });
-        Self { harness: Arc::new(harness), acp: Arc::new(acp), keys, store, home }
+        let harness = Arc::new(harness.with_toolbox(mcp.clone()));
+        Self { harness, acp: Arc::new(acp), mcp, keys, store, home }
     }
 }
 
@@ -57,7 +69,8 @@ impl Agents for House {
     fn tools(&self, profile: &Profile) -> Vec<String> {
         match profile.harness {
             HarnessRef::Loop | HarnessRef::OpenAi(_) => {
-                tool_defs(profile).into_iter().map(|tool| tool.name).collect()
+                let elsewhere = sb_mcp::called(profile).into_iter().filter(|name| profile.tools.has(name));
+                tool_defs(profile).into_iter().map(|tool| tool.name).chain(elsewhere).collect()
             }
             // It has its own, and tells nobody before it uses them.
             HarnessRef::Acp(_) => Vec::new(),
@@ -87,6 +100,7 @@ impl Agents for House {
         if profile.deadline_s == 0 {
             return Err("A turn needs some time: --deadline takes 1 second or more.".to_owned());
         }
+        check_mcp(profile)?;
         if profile.harness == HarnessRef::Loop {
             check_tools(profile)?;
         }
@@ -97,12 +111,26 @@ impl Agents for House {
     }
 
     async fn changed(&self, name: &ProfileName) {
+        self.mcp.forget(name).await;
         match self.store.profile(name).await {
             Ok(profile) => self.keys.reload(&self.store, name, profile.as_ref()).await,
             Err(why) => {
                 tracing::warn!(profile = %name, error = %why, "a changed profile cannot be read");
             }
         }
+    }
+
+    async fn find_mcp(
+        &self,
+        profile: &Profile,
+        server: &McpServer,
+        given: BTreeMap<String, Secret>,
+    ) -> Result<McpFound, String> {
+        self.mcp.find(profile, server, given).await
+    }
+
+    async fn end(&self) {
+        self.mcp.close().await;
     }
 }
 
@@ -131,14 +159,31 @@ fn check_base_url(url: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Every tool named must be one there is.
+/// Each server could be one and is called as no other, and there is somebody to use its tools.
+fn check_mcp(profile: &Profile) -> Result<(), String> {
+    if profile.harness != HarnessRef::Loop && !profile.mcp.is_empty() {
+        return Err(format!(
+            "The profile {} is run by an agent of its own, which has its own MCP servers: set them up there. Here they serve the built-in loop.",
+            profile.name
+        ));
+    }
+    for (at, server) in profile.mcp.iter().enumerate() {
+        sb_mcp::check(server)?;
+        if profile.mcp[..at].iter().any(|other| other.name == server.name) {
+            return Err(format!("Two MCP servers are called {}.", server.name));
+        }
+    }
+    Ok(())
+}
+
+/// Every tool named must be one there is, or may be one of an MCP server's.
 fn check_tools(profile: &Profile) -> Result<(), String> {
     let ToolSet::Only(named) = &profile.tools else { return Ok(()) };
     let mut all = Profile::gone(profile.name.clone());
     (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
     all.agent = Some(AccountKey([0; 32]));
     let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
-    match named.iter().find(|name| !known.contains(name)) {
+    match named.iter().find(|name| !known.contains(name) && !name.contains("__")) {
         Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),
         None => Ok(()),
     }

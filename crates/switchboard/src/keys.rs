@@ -2,14 +2,17 @@
 //!
 //! A profile's own key is used for the provider of its first model only, or of its agent, so that a fallback at another
 //! provider is never shown a key that is not its own. Keys are held in memory and read anew when a
-//! profile changes.
+//! profile changes. [`Sealed`] does the same for MCP servers.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
+use async_trait::async_trait;
+use sb_engine::mcp_secret;
 use sb_engine::model::{HarnessRef, Profile, ProfileName, Secret};
 use sb_engine::store::{Store, secret_name};
 use sb_loop::Keys;
+use sb_mcp::McpSecrets;
 
 /// What a profile's own key is called among its secrets.
 const API_KEY: &str = "api_key";
@@ -80,6 +83,26 @@ impl Keys for KeyRing {
     }
     fn base_url(&self, provider: &str) -> Option<String> {
         self.base_urls.get(provider).cloned()
+    }
+}
+
+/// The sealed values that MCP servers are given, read when a server begins.
+pub struct Sealed(pub Store);
+
+#[async_trait]
+impl McpSecrets for Sealed {
+    async fn value(&self, profile: &ProfileName, server: &str, name: &str) -> Result<Secret, String> {
+        let value = self.0.secret(&secret_name(profile, &mcp_secret(server, name))).await;
+        let lost = |why: &str| {
+            format!(
+                "The value of {name} for the MCP server {server} {why}. Give it again with `switchboard profile mcp add {profile} {server} --replace …`."
+            )
+        };
+        match value {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(lost("is not there")),
+            Err(_) => Err(lost("cannot be opened: it was sealed with another machine.key")),
+        }
     }
 }
 

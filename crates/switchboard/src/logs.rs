@@ -15,10 +15,10 @@ use crate::environment::Environment;
 
 mod secrets;
 
-/// What a server logs.
-pub const SERVER: &str = "info";
+/// What a server logs. The SDK of MCP would log whole addresses and what tools say; what matters of it, we say.
+pub const SERVER: &str = "info,rmcp=off";
 /// What a command logs.
-pub const COMMAND: &str = "error";
+pub const COMMAND: &str = "error,rmcp=off";
 
 /// Begins logging. `RUST_LOG` says otherwise what is logged.
 pub fn begin(form: LogForm, usual: &str, environment: &Environment) {

@@ -11,13 +11,14 @@ use sb_engine::model::{Clock, Dice};
 use sb_engine::store::{Durability, Store};
 use sb_engine::{Engine, Parts};
 use sb_loop::{LoopContext, LoopHarness};
+use sb_mcp::{McpContext, McpLimits, McpToolbox};
 use sb_net::{Http, SystemClock, SystemDice};
 
 use crate::agents::House;
 use crate::args::server::Survives;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::keys::KeyRing;
+use crate::keys::{KeyRing, Sealed};
 
 /// Takes the home for this process, with the workspaces that go with it. Fails if another one holds it.
 pub async fn store(home: &Home, survives: Survives) -> sb_engine::store::Result<Store> {
@@ -43,7 +44,10 @@ pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Re
     let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
     let context =
         LoopContext { http, clock: Arc::new(SystemClock), dice: Arc::new(SystemDice), keys: keys.clone() };
-    Ok(House::new(LoopHarness::new(context), keys, store.clone(), &home.folder))
+    let http = context.http.clone();
+    let secrets = Arc::new(Sealed(store.clone()));
+    let mcp = Arc::new(McpToolbox::new(McpContext { http, secrets, limits: McpLimits::default() }));
+    Ok(House::new(LoopHarness::new(context), mcp, keys, store.clone(), &home.folder))
 }
 
 /// Starts the engine: whatever is unfinished in the home is taken up.

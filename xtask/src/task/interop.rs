@@ -2,8 +2,8 @@
 //!
 //! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
 //! if they understand the stand-ins, then what our own side was tested on is believed. And four agents of
-//! their own are run by the program itself. All are pinned and live below the target folder. No provider and
-//! no platform is reached.
+//! their own are run by the program itself, and reference MCP servers are given to an agent of ours. All are
+//! pinned and live below the target folder. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -27,11 +27,17 @@ const AGENTS: &[&str] = &[
     "@google/gemini-cli@0.61.0",
 ];
 const CHECK_AGENTS: &str = "interop/agents/check_agents.py";
+/// Reference servers of the Model Context Protocol.
+const MCP_SERVERS: &[&str] = &[
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+];
+const CHECK_MCP: &str = "interop/mcp/check_mcp.py";
 const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS] {
+    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS, CHECK_MCP] {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
@@ -40,14 +46,22 @@ pub fn run() -> Result<()> {
     for program in ["node", "npm"] {
         if !shell::succeeds(&mut shell::command(program, &["--version"])) {
             bail!(
-                "this machine lacks {program}, with which bot libraries and agents are run; install Node.js 20 or newer first"
+                "this machine lacks {program}, with which bot libraries, agents and MCP servers are run; install Node.js 20 or newer first"
             );
         }
     }
     let folder = project::target_dir().join("interop");
+    mcp(&folder)?;
     models(&folder)?;
     telegram(&folder)?;
     agents(&folder)
+}
+
+fn mcp(folder: &Path) -> Result<()> {
+    let modules = node_modules(&folder.join("mcp"), MCP_SERVERS)?;
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    shell::run(&mut shell::command("python3", &[CHECK_MCP, &program, &modules.display().to_string()]))
 }
 
 fn models(folder: &Path) -> Result<()> {

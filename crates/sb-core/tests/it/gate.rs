@@ -31,15 +31,16 @@ fn verdict(level: Level, class: ToolClass, tainted: bool) -> &'static str {
 fn each_autonomy_level_gives_what_its_table_says() {
     use ToolClass::*;
     let rows = [
-        (Level::L1, ["no", "no", "no", "no", "no"]),
-        (Level::L2, ["go", "no", "no", "no", "no"]),
-        (Level::L3, ["go", "ask", "ask", "no", "no"]),
-        (Level::L4, ["go", "go", "ask", "ask", "no"]),
-        (Level::L5, ["go", "go", "go", "go", "ask"]),
-        (Level::L6, ["go", "go", "go", "go", "go"]),
+        (Level::L1, ["no", "no", "no", "no", "no", "no"]),
+        (Level::L2, ["go", "no", "no", "no", "no", "no"]),
+        (Level::L3, ["go", "ask", "ask", "no", "ask", "no"]),
+        (Level::L4, ["go", "go", "ask", "ask", "ask", "no"]),
+        (Level::L5, ["go", "go", "go", "go", "ask", "ask"]),
+        (Level::L6, ["go", "go", "go", "go", "ask", "go"]),
     ];
     for (level, expected) in rows {
-        let got = [Read, Write, Shell, Outside, Spend].map(|class| verdict(level, class, false));
+        let classes = [Read, Write, Shell, Outside, Destructive, Spend];
+        let got = classes.map(|class| verdict(level, class, false));
         assert_eq!(got, expected, "{level}");
     }
 }
@@ -48,8 +49,9 @@ fn each_autonomy_level_gives_what_its_table_says() {
 #[test]
 fn after_content_from_outside_every_call_that_reaches_out_asks() {
     use ToolClass::*;
-    let got = [Read, Write, Shell, Outside, Spend].map(|class| verdict(Level::L6, class, true));
-    assert_eq!(got, ["go", "go", "ask", "ask", "ask"]);
+    let classes = [Read, Write, Shell, Outside, Destructive, Spend];
+    let got = classes.map(|class| verdict(Level::L6, class, true));
+    assert_eq!(got, ["go", "go", "ask", "ask", "ask", "ask"]);
 }
 
 /// Holds: C-48, C-51, C-52.
@@ -65,6 +67,7 @@ fn a_standing_approval_never_covers_payments_taint_or_what_the_level_refuses() {
         )
     };
     assert_eq!(verdict(Level::L3, ToolClass::Write, false), Verdict::Go);
+    assert_eq!(verdict(Level::L5, ToolClass::Destructive, false), Verdict::Go);
     assert!(matches!(verdict(Level::L5, ToolClass::Spend, false), Verdict::Ask(_)));
     assert!(matches!(verdict(Level::L4, ToolClass::Outside, true), Verdict::Ask(_)));
     assert!(matches!(verdict(Level::L2, ToolClass::Write, false), Verdict::No(_)));

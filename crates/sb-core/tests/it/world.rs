@@ -70,6 +70,7 @@ pub fn profile() -> Profile {
         tools: ToolSet::All,
         autonomy: Level::L3,
         allowed: Vec::new(),
+        mcp: Vec::new(),
         deadline_s: 600,
     }
 }

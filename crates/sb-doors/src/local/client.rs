@@ -17,8 +17,10 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 
 use super::wire::{
-    AddToken, Backup, Doctor, NewToken, ProfileInfo, PutProfile, ServerInfo, SessionInfo, TokenInfo, Trace,
+    AddToken, Backup, Doctor, NewToken, ProfileInfo, PutMcp, PutProfile, ServerInfo, SessionInfo, TestMcp,
+    TokenInfo, Trace,
 };
+use crate::model::McpFound;
 
 mod channels;
 mod failure;
@@ -117,6 +119,23 @@ impl Desk {
     /// Removes a profile with its tokens and key.
     pub async fn remove_profile(&self, name: &str) -> Result<()> {
         self.delete(&format!("/desk/profiles/{}", segment(name))).await
+    }
+
+    /// Adds an MCP server to a profile, once it was seen to work.
+    pub async fn put_mcp(&self, profile: &str, put: &PutMcp) -> Result<McpFound> {
+        let path = format!("/desk/profiles/{}/mcp/{}", segment(profile), segment(&put.server.name));
+        json(self.send(self.ask(Method::PUT, &path).json(put), false).await?).await
+    }
+
+    /// Looks at an MCP server's tools.
+    pub async fn test_mcp(&self, profile: &str, server: &str, accept: bool) -> Result<McpFound> {
+        let path = format!("/desk/profiles/{}/mcp/{}/test", segment(profile), segment(server));
+        json(self.send(self.ask(Method::POST, &path).json(&TestMcp { accept }), true).await?).await
+    }
+
+    /// Removes an MCP server with what was sealed for it.
+    pub async fn remove_mcp(&self, profile: &str, server: &str) -> Result<()> {
+        self.delete(&format!("/desk/profiles/{}/mcp/{}", segment(profile), segment(server))).await
     }
 
     /// The tokens of one profile, or of all.

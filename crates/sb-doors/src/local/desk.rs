@@ -2,6 +2,7 @@
 
 mod channels;
 mod ledger;
+mod mcp;
 mod people;
 
 use std::path::PathBuf;
@@ -50,6 +51,7 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/backup", post(backup))
         .route("/desk/doctor", get(doctor))
         .merge(channels::routes())
+        .merge(mcp::routes())
         .merge(people::routes())
         .merge(ledger::routes())
         .with_state(desk)

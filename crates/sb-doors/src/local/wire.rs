@@ -6,6 +6,9 @@
 //! | `GET /desk/profiles` · `GET /desk/profiles/{name}` | | `[ProfileInfo]` · [`ProfileInfo`] |
 //! | `PUT /desk/profiles/{name}` | [`PutProfile`] | [`ProfileInfo`] |
 //! | `DELETE /desk/profiles/{name}` | | 204 |
+//! | `PUT /desk/profiles/{name}/mcp/{server}` | [`PutMcp`] | `McpFound` |
+//! | `POST /desk/profiles/{name}/mcp/{server}/test` | [`TestMcp`] | `McpFound` |
+//! | `DELETE /desk/profiles/{name}/mcp/{server}` | | 204 |
 //! | `GET /desk/tokens?profile=` | | `[TokenInfo]` |
 //! | `POST /desk/profiles/{name}/tokens` | [`AddToken`] | [`NewToken`] |
 //! | `DELETE /desk/profiles/{name}/tokens/{id}` | | 204 |
@@ -41,6 +44,8 @@
 mod channels;
 mod ledger;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use channels::{
@@ -50,7 +55,7 @@ pub use channels::{
 
 pub use ledger::{AgentInfo, BeforeSigning, EntryInfo, KeptEntry, LedgerAccount, Verified, WishInfo};
 
-use crate::model::{Entry, Profile};
+use crate::model::{Entry, McpServer, Profile};
 
 /// The running server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,6 +102,26 @@ pub struct PutProfile {
     /// Only if there is none of this name yet: 409 otherwise.
     #[serde(default)]
     pub new: bool,
+}
+
+/// Adds an MCP server to a profile, or puts it in place of the one of its name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PutMcp {
+    pub server: McpServer,
+    /// Values of its variables or headers; one left out keeps the value it has.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// Only if there is none of this name yet.
+    #[serde(default)]
+    pub new: bool,
+}
+
+/// Looks at an MCP server's tools.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct TestMcp {
+    /// What is found counts as seen from now on.
+    #[serde(default)]
+    pub accept: bool,
 }
 
 /// Rights of a new token.

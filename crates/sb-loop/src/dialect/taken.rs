@@ -62,7 +62,8 @@ proptest! {
             name: "p".into(), models: vec![], base_url: None, instructions: String::new(),
             harness: Default::default(),
             harness_mode: None,
-            workspace: Some("/w".into()), tools: ToolSet::All, autonomy: Level::L3, allowed: vec![], deadline_s: 1, agent: None,
+            workspace: Some("/w".into()), tools: ToolSet::All, autonomy: Level::L3, allowed: vec![],
+            mcp: vec![], deadline_s: 1, agent: None,
         };
         let tools = tools::offered(&profile, &Choices::default());
         for names_files in [true, false] {

@@ -33,18 +33,22 @@ pub struct ToolDef {
 
 /// What came of a tool.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub struct Done {
     pub text: String,
     /// Pictures the model is to be shown.
     pub files: Vec<Attachment>,
     /// A file for the person.
     pub shared: Option<Attachment>,
+    /// The person is given the pictures too, not only the model.
+    pub shows_pictures: bool,
+    /// The tool ran and says that it failed.
+    pub failed: bool,
     /// It brought content from outside, which is never an instruction.
     pub outside: bool,
 }
 
 /// What came of a tool, or why nothing did, both in words for the model.
-pub(crate) type Outcome = Result<Done, String>;
+pub type Outcome = Result<Done, String>;
 
 /// What a tool works with.
 pub(crate) struct Bench {
@@ -139,17 +143,23 @@ pub(crate) fn check(offered: &[ToolDef], call: &Call) -> Result<(), String> {
         return Err(format!("There is no such tool as {:?}. {have}", call.tool));
     };
     let wanted = tool.schema["properties"].as_object().into_iter().flatten();
-    let missing: Vec<&str> = wanted
-        .filter(|(name, _)| !call.input[name.as_str()].is_string())
-        .map(|(name, _)| name.as_str())
-        .collect();
+    // What tools from elsewhere take need not be text, and not all of it must be there.
+    let ours = TOOLS.iter().any(|t| t.name == call.tool);
+    let lacks = |name: &str| match ours {
+        true => !call.input[name].is_string(),
+        false => {
+            let required = tool.schema["required"].as_array().into_iter().flatten();
+            call.input.get(name).is_none() && required.into_iter().any(|r| r == name)
+        }
+    };
+    let missing: Vec<&str> = wanted.map(|(name, _)| name.as_str()).filter(|name| lacks(name)).collect();
     if missing.is_empty() && call.input.get(UNREADABLE).is_none() {
         return Ok(());
     }
     let what = if missing.is_empty() || call.input.get(UNREADABLE).is_some() {
         "The input is not a JSON object".to_owned()
     } else {
-        format!("The input lacks the text {}", missing.join(" and "))
+        format!("The input lacks {}{}", if ours { "the text " } else { "" }, missing.join(" and "))
     };
     Err(format!("{what}. It must match this schema: {}", tool.schema))
 }

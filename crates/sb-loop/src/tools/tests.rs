@@ -244,6 +244,7 @@ fn calls_that_cannot_be_run_are_told_why() {
         tools: ToolSet::Only(vec!["read_file".into(), "shell".into()]),
         autonomy: Level::L3,
         allowed: vec![],
+        mcp: vec![],
         deadline_s: 600,
         agent: None,
     };

@@ -2,5 +2,6 @@
 //! ones over loopback.
 
 mod scripted;
+mod toolbox;
 mod wire;
 mod world;

@@ -162,6 +162,7 @@ impl World {
             tools: ToolSet::All,
             autonomy: Level::L4,
             allowed: vec![],
+            mcp: vec![],
             deadline_s: 600,
             agent: None,
         };

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub mod channel;
 pub mod ledger;
+pub mod mcp;
 pub mod messenger;
 pub mod profile;
 pub mod server;

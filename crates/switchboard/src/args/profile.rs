@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::mcp::McpCommand;
+
 const ADD: &str = "\
 Models are provider:id. The first answers; the others are asked in turn when it is overloaded. A key comes
 from the server's environment (ANTHROPIC_API_KEY, OPENAI_API_KEY), or is kept sealed for this profile: it
@@ -80,6 +82,11 @@ pub enum ProfileCommand {
     },
     /// Remove a profile with its tokens and key; its sessions stay
     Remove { name: String },
+    /// MCP servers, whose tools the agent is given
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Tokens for programs that talk to one profile
     Token {
         #[command(subcommand)]

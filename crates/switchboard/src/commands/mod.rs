@@ -5,6 +5,7 @@ mod channel;
 mod doctor;
 mod kinds;
 mod ledger;
+mod mcp;
 mod people;
 mod posts;
 mod profile;

@@ -9,7 +9,7 @@ use sb_doors::local::wire::{ProfileInfo, PutProfile};
 use sb_engine::core::rules;
 use sb_engine::model::{HarnessRef, Level, ModelRef, Profile, ProfileName, Rule, ToolSet};
 
-use super::token;
+use super::{mcp, token};
 use crate::args::profile::{ProfileCommand, ProfileFlags};
 use crate::home::{Home, shown};
 use crate::keys::keyed_by;
@@ -51,6 +51,7 @@ pub async fn run(command: ProfileCommand, home: &Home, desk: &Desk) -> Result<()
             desk.remove_profile(&name).await?;
             output::line(&format!("Removed the profile {name}, its tokens and its key. Its sessions stay."))
         }
+        ProfileCommand::Mcp { command } => mcp::run(command, desk).await,
         ProfileCommand::Token { command } => token::run(command, desk).await,
     }
 }
@@ -308,6 +309,7 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ),
         ("autonomy", profile.autonomy.to_string()),
         ("tools", info.available_tools.join(", ")),
+        ("MCP servers", profile.mcp.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", ")),
         ("allowed unasked", allowed.join(", ")),
         ("workspace", profile.workspace.as_deref().map_or_else(|| "none".to_owned(), shown)),
         ("deadline", format!("{} s", profile.deadline_s)),

@@ -5,6 +5,7 @@ mod commands;
 mod deciding;
 mod ending;
 mod ledger;
+mod mcp;
 mod messenger_kill;
 mod metrics;
 mod reaching;

@@ -166,6 +166,7 @@ pub fn profile(name: &str) -> Profile {
         tools: ToolSet::All,
         autonomy: Level::L3,
         allowed: Vec::new(),
+        mcp: Vec::new(),
         deadline_s: 600,
         agent: None,
     }
