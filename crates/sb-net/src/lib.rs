@@ -4,9 +4,11 @@
 //! for random bits; so tests put doubles here, and every failure is sorted in one place. Invariant: no
 //! error that leaves this crate holds a key, a header or more of an address than its host.
 
+mod away;
 pub mod child;
 mod doubles;
 mod fault;
+pub mod guard;
 mod http;
 mod machine;
 pub mod media;
@@ -14,6 +16,7 @@ mod redact;
 mod request;
 pub mod talk;
 
+pub use away::{Away, Cleared, Fetch, Fetched, Looking, Resolve, SystemNames};
 pub use doubles::{FixedDice, ManualClock, RuntimeClock};
 pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};
 pub use machine::{SystemClock, SystemDice};
