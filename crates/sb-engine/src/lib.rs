@@ -15,6 +15,7 @@ mod follow;
 mod kept;
 mod live;
 mod meter;
+mod notes;
 mod places;
 mod prepare;
 mod profiles;

@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
 
     async fn run_tool(&mut self, call: &Call) -> Result<(), Exit> {
         self.tool_is(call, "running").await?;
-        let bench = Bench::of(&self.spec.profile, self.spec.blobs.clone(), self.context.dice.clone());
+        let bench = self.bench();
         let outcome = self.unless_stopped(tools::run(&bench, call)).await;
         let stopped = outcome.is_err();
         match outcome.unwrap_or_else(|_| Err("Stopped by a person before it was done.".to_owned())) {
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
                     self.log(Record::Shared { file: file.clone() }).await?;
                     self.send(HarnessEvent::File(file)).await?;
                 }
-                let text = done.text;
+                let text = tools::cut(done.text);
                 let outside = done.outside;
                 self.log(Record::Result {
                     call: call.id.clone(),
@@ -183,6 +183,21 @@ impl<'a> Run<'a> {
         if stopped { Err(Exit::Stopped) } else { Ok(()) }
     }
 
+    /// What a tool works with now.
+    fn bench(&self) -> Bench {
+        let read_outside = self.view.records().any(crate::compact::holds_outside);
+        Bench {
+            profile: self.spec.profile.clone(),
+            blobs: self.spec.blobs.clone(),
+            memory: self.spec.memory.clone(),
+            dice: self.context.dice.clone(),
+            away: self.context.away.clone(),
+            http: self.context.http.clone(),
+            keys: self.context.keys.clone(),
+            tainted: self.spec.tainted || read_outside,
+        }
+    }
+
     /// Whether the file was shared already by the call now run again after a crash.
     fn has_shared(&self, file: &sb_harness::model::Attachment) -> bool {
         let since = self.view.records().rev().take_while(|r| !matches!(r, Record::Answered { .. }));
@@ -196,12 +211,13 @@ impl<'a> Run<'a> {
 
     /// The engine did the call itself.
     async fn done(&mut self, call: &CallId, text: String) -> Result<(), Exit> {
+        let text = tools::cut(text);
         self.log(Record::Result { call: call.clone(), ok: true, text, files: Vec::new(), outside: false })
             .await
     }
 
     async fn fails(&mut self, call: &CallId, why: &str) -> Result<(), Exit> {
-        let (call, text) = (call.clone(), why.to_owned());
+        let (call, text) = (call.clone(), tools::cut(why.to_owned()));
         self.log(Record::Result { call, ok: false, text, files: Vec::new(), outside: false }).await
     }
 

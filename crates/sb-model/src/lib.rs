@@ -12,6 +12,7 @@ mod exchange;
 mod fault;
 mod harness_ref;
 mod ids;
+mod memory;
 mod message;
 mod post;
 mod profile;
@@ -32,6 +33,7 @@ pub use ids::{
     BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
     Slug, TokenId, TurnId,
 };
+pub use memory::Memo;
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
 pub use post::{Choice, Post, PostKey, Tone};
 pub use profile::{Level, ModelRef, Profile, ToolSet};

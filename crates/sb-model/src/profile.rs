@@ -132,6 +132,12 @@ pub struct Profile {
     /// What runs unasked at L4 and above: rules of the operator.
     #[serde(default)]
     pub allowed: Vec<Rule>,
+    /// Makes pictures for `image_generate`; none: the profile makes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_model: Option<ModelRef>,
+    /// Hosts of a private network that `web_fetch` may ask, as `host` or `host:port`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web_hosts: Vec<String>,
     /// A turn's deadline in seconds, not counting the time it waits for people.
     #[serde(default = "Profile::default_deadline_s")]
     pub deadline_s: u32,
@@ -151,6 +157,8 @@ impl Profile {
             tools: ToolSet::Only(Vec::new()),
             autonomy: Level::L1,
             allowed: Vec::new(),
+            image_model: None,
+            web_hosts: Vec::new(),
             deadline_s: Self::default_deadline_s(),
         }
     }

@@ -20,6 +20,7 @@ mod inbox;
 mod intake;
 mod load;
 mod logs;
+mod memory;
 mod migrate;
 mod outbox;
 mod pairing;

@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0001_first.sql"),
     include_str!("../migrations/0002_instruct.sql"),
     include_str!("../migrations/0003_messengers.sql"),
+    include_str!("../migrations/0005_memory.sql"),
 ];
 
 /// Brings the home's tables up to what this program knows.

@@ -117,6 +117,8 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
         tools: ToolSet::All,
         autonomy: Level::L3,
         allowed: Vec::new(),
+        image_model: None,
+        web_hosts: Vec::new(),
         deadline_s: 600,
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use sb_engine::channel::AnyKind;
-use sb_engine::model::{Clock, Dice};
+use sb_engine::model::{Clock, Dice, Secret};
 use sb_engine::store::{Durability, Store};
 use sb_engine::{Engine, Parts};
 use sb_loop::{LoopContext, LoopHarness};
-use sb_net::{Http, SystemClock, SystemDice};
+use sb_net::{Away, Http, SystemClock, SystemDice};
 
 use crate::agents::House;
 use crate::args::server::Survives;
@@ -41,8 +41,15 @@ pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Re
     let keys = Arc::new(KeyRing::new(environment.keys.clone(), environment.base_urls.clone()));
     keys.load(store).await?;
     let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
-    let context =
-        LoopContext { http, clock: Arc::new(SystemClock), dice: Arc::new(SystemDice), keys: keys.clone() };
+    let marks = Secret::new(store.drawn("marks", &SystemDice).await?);
+    let context = LoopContext {
+        http,
+        clock: Arc::new(SystemClock),
+        dice: Arc::new(SystemDice),
+        keys: keys.clone(),
+        away: Away::default(),
+        marks,
+    };
     Ok(House::new(LoopHarness::new(context), keys, store.clone(), &home.folder))
 }
 

@@ -15,7 +15,7 @@ fn shell(command: &str) -> Call {
     call("shell", ToolClass::Shell, json!({ "command": command }))
 }
 
-const CLEAN: Standing<'static> = Standing { tools: None, allowed: &[], tainted: false };
+const CLEAN: Standing<'static> = Standing { tools: None, allowed: &[], tainted: false, carries: None };
 
 fn verdict(level: Level, class: ToolClass, tainted: bool) -> &'static str {
     let profile = Profile { autonomy: level, ..profile() };
@@ -60,7 +60,7 @@ fn a_standing_approval_never_covers_payments_taint_or_what_the_level_refuses() {
         let allowed = [rule("x")];
         permit(
             &Profile { autonomy: level, ..profile() },
-            Standing { tools: None, allowed: &allowed, tainted },
+            Standing { tools: None, allowed: &allowed, tainted, carries: None },
             &call("x", class, json!({})),
         )
     };

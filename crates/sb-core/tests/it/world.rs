@@ -69,6 +69,8 @@ pub fn profile() -> Profile {
         tools: ToolSet::All,
         autonomy: Level::L3,
         allowed: Vec::new(),
+        image_model: None,
+        web_hosts: Vec::new(),
         deadline_s: 600,
     }
 }
