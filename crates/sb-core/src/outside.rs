@@ -27,9 +27,9 @@ const MOST_PRINTS: usize = 131_072;
 /// The most sources that are told apart; what comes later counts for the last.
 const MOST_SOURCES: usize = 256;
 /// The most bytes of arguments that are looked at.
-const MOST_LOOKED_AT: usize = 128 * 1024;
+const MOST_LOOKED_AT: usize = 64 * 1024;
 /// The most bytes that they are undone to.
-const MOST_UNDONE: usize = 4 * 1024 * 1024;
+const MOST_UNDONE: usize = 1024 * 1024;
 /// The most arguments that are joined with each other.
 const MOST_JOINED: usize = 12;
 /// How much is shown of where it came from.
@@ -118,8 +118,9 @@ impl Prints {
     }
 
     fn in_plain(&self, text: &str) -> Option<(u16, String)> {
-        let (print, words) = hashes::asked(text).find(|(print, _)| self.known.contains_key(print))?;
-        Some((*self.known.get(&print)?, words))
+        let (source, at) =
+            hashes::asked(text).find_map(|(print, at)| Some((*self.known.get(&print)?, at)))?;
+        Some((source, text.get(at..).unwrap_or_default().chars().take(2 * SHOWN).collect()))
     }
 }
 

@@ -27,8 +27,8 @@ pub(super) fn kept(text: &str) -> Vec<u64> {
     kept
 }
 
-/// Every hash of a text that is asked about, with the words it stands for.
-pub(super) fn asked(text: &str) -> impl Iterator<Item = (u64, String)> {
+/// Every hash of a text that is asked about, with the place of the words it stands for.
+pub(super) fn asked(text: &str) -> impl Iterator<Item = (u64, usize)> {
     let letters: Vec<(usize, char)> = letters(text).collect();
     let grams: Vec<(u64, usize)> = letters
         .windows(GRAM)
@@ -37,9 +37,9 @@ pub(super) fn asked(text: &str) -> impl Iterator<Item = (u64, String)> {
             (hash(&folded), gram.first().map_or(0, |(at, _)| *at))
         })
         .collect();
-    let words = |at: usize| text.get(at..).unwrap_or_default().chars().take(80).collect::<String>();
-    let marks = marks(text).map(|mark| (hash_mark(mark), mark.to_owned()));
-    marks.chain(grams.into_iter().map(move |(hash, at)| (hash, words(at))))
+    let begins = text.as_ptr() as usize;
+    let marks = marks(text).map(move |mark| (hash_mark(mark), mark.as_ptr() as usize - begins));
+    marks.chain(grams)
 }
 
 /// The end of one text and the beginning of another, as far as a run over both reaches.

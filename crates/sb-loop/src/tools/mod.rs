@@ -6,6 +6,7 @@
 
 mod image_generate;
 mod list_files;
+mod page;
 mod read_file;
 mod recall;
 mod remember;

@@ -10,6 +10,7 @@ use sb_harness::model::text::{counted, one_line};
 use sb_harness::net::{Fetch, Fetched, media};
 use serde_json::Value;
 
+use super::page;
 use super::workspace::blocking;
 use super::{Bench, Done, Outcome, text};
 
@@ -18,8 +19,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 const MOST: usize = 2 * 1024 * 1024;
 /// Characters of one part: about ten thousand tokens.
 const PART: usize = 40_000;
-/// How wide lines of a page are laid out.
-const WIDTH: usize = 100;
 /// In so many first bytes a page may say how its letters are written.
 const LOOKED_AT: usize = 1024;
 
@@ -74,15 +73,9 @@ fn words_of(page: &Fetched) -> Result<String, String> {
     let html =
         kind.ends_with("html") || kind.ends_with("xhtml+xml") || (unknown && looks_like_html(&page_text));
     match html {
-        true => laid_out(&page_text),
+        true => Ok(page::words(&page_text)),
         false => Ok(page_text),
     }
-}
-
-/// A page as a terminal would show it, links numbered and listed at its end.
-fn laid_out(page: &str) -> Result<String, String> {
-    let laid_out = html2text::config::plain().no_table_borders().string_from_read(page.as_bytes(), WIDTH);
-    laid_out.map_err(|_| "The page cannot be laid out as text.".to_owned())
 }
 
 fn looks_like_html(text: &str) -> bool {
