@@ -9,7 +9,7 @@ use sb_engine::Agents;
 use sb_engine::harness::Harness;
 use sb_engine::model::{HarnessRef, Level, Profile, ProfileName, Secret, ToolSet};
 use sb_engine::store::Store;
-use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
+use sb_loop::{Dialect, Keys, LoopHarness, check_model, providers, tool_defs};
 
 use crate::home::unfit_workspace;
 use crate::keys::KeyRing;
@@ -77,6 +77,8 @@ impl Agents for House {
             return Err("A turn needs some time: --deadline takes 1 second or more.".to_owned());
         }
         if profile.harness == HarnessRef::Loop {
+            check_picture_model(profile)?;
+            check_web_hosts(profile)?;
             check_tools(profile)?;
         }
         match &profile.workspace {
@@ -120,11 +122,41 @@ fn check_base_url(url: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Pictures are made by whoever speaks OpenAI's words, and put into a workspace.
+fn check_picture_model(profile: &Profile) -> Result<(), String> {
+    let Some(model) = &profile.image_model else { return Ok(()) };
+    let speaks = providers().iter().any(|p| p.name == model.provider && p.dialect == Dialect::Openai);
+    if !speaks || model.id.is_empty() {
+        return Err(format!("{model} makes no pictures here: --image-model takes openai:<model>."));
+    }
+    if profile.workspace.is_none() {
+        return Err(
+            "Pictures need a folder to be kept in: give the profile one with --workspace DIR.".to_owned()
+        );
+    }
+    Ok(())
+}
+
+/// Entries are hosts, so that nobody takes an address with a path for a narrower grant than it is.
+fn check_web_hosts(profile: &Profile) -> Result<(), String> {
+    let odd = |host: &&String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
+        host.is_empty() || host.len() > 255 || !host.chars().all(plain)
+    };
+    match profile.web_hosts.iter().find(odd) {
+        Some(odd) => Err(format!(
+            "{odd:?} is no host: --web-host takes HOST or HOST:PORT, such as wiki.lan or 127.0.0.1:8000."
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Every tool named must be one there is.
 fn check_tools(profile: &Profile) -> Result<(), String> {
     let ToolSet::Only(named) = &profile.tools else { return Ok(()) };
     let mut all = Profile::gone(profile.name.clone());
     (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
+    all.image_model = "openai:any".parse().ok();
     let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
     match named.iter().find(|name| !known.contains(name)) {
         Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),

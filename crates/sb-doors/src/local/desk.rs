@@ -1,6 +1,7 @@
 //! The `/desk` routes: profiles, tokens, sessions, backup and check-up. What they change holds at once.
 
 mod channels;
+mod memos;
 mod people;
 
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/backup", post(backup))
         .route("/desk/doctor", get(doctor))
         .merge(channels::routes())
+        .merge(memos::routes())
         .merge(people::routes())
         .with_state(desk)
 }

@@ -4,6 +4,7 @@
 mod bridges;
 mod home;
 mod laws;
+mod memory;
 mod older;
 mod rest;
 mod stored;
