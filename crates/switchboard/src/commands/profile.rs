@@ -119,7 +119,8 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()>
         profile.allowed = given.map(|rule| parsed(rule)).collect::<Result<_>>()?;
     }
     if let Some(text) = &flags.image_model {
-        profile.image_model = if text.trim().is_empty() { None } else { Some(model(text.trim())?) };
+        profile.image_model =
+            if text.trim().is_empty() { None } else { Some(model(text.trim(), &HarnessRef::Loop)?) };
     }
     if !flags.web_hosts.is_empty() {
         let given = flags.web_hosts.iter().map(|host| host.trim()).filter(|host| !host.is_empty());
