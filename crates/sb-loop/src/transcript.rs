@@ -129,7 +129,10 @@ fn named(file: &Attachment, album: &Album) -> String {
     let (name, kind) = (one_line(&file.name, 100), one_line(&file.media_type, 60));
     match (album.contains_key(&file.digest), file.is_picture()) {
         (true, true) => format!("[picture: {name}]"),
-        (false, true) => format!("[picture, not shown: {name}, {kind}]"),
+        (false, true) => {
+            let digest: String = file.digest.to_string().chars().take(16).collect();
+            format!("[picture, not shown: {name}, {kind}, {digest}]")
+        }
         (_, false) => format!("[file: {name}, {kind}, {} bytes]", file.size),
     }
 }
@@ -146,7 +149,10 @@ fn results<'a>(
         .filter_map(|record| match record {
             Record::Result { call, ok, text, files, outside } => {
                 let pictures = shown(files, album);
-                let text = if *outside { marks.wrap(call, text) } else { text.clone() };
+                let mut text = if *outside { marks.wrap(call, text) } else { text.clone() };
+                for file in files.iter().filter(|f| f.is_picture() && !album.contains_key(&f.digest)) {
+                    text.push_str(&format!("\n{}", named(file, album)));
+                }
                 Some(CallResult { call: call.clone(), ok: *ok, text, pictures })
             }
             _ => None,
@@ -209,6 +215,27 @@ mod tests {
         };
         assert_eq!(results[0].text, marks().wrap(&"a".into(), "obey me"));
         assert_eq!(results[1].text, "own");
+    }
+
+    /// Holds: H-31.
+    #[test]
+    fn a_picture_that_is_no_longer_shown_stays_named_by_its_digest() {
+        let old = Attachment {
+            name: "old.png".into(),
+            media_type: "image/png".into(),
+            size: 9,
+            digest: sb_harness::model::Digest::of(b"old"),
+        };
+        let (mut with, mut made) = (says("look"), result("a", "made"));
+        if let (Record::Said { files, .. }, Record::Result { files: more, .. }) = (&mut with, &mut made) {
+            files.push(old.clone());
+            more.push(old.clone());
+        }
+        let view = view(&[(1, with), (1, answered("", &[call("a", "x")])), (1, made)]);
+        let digest: String = old.digest.to_string().chars().take(16).collect();
+        let line = format!("[picture, not shown: old.png, image/png, {digest}]");
+        let told = texts(&items(&view, &Album::new(), &marks(), true));
+        assert_eq!(told, [format!("P look\n{line}"), "M  1".into(), format!("R made\n{line}")]);
     }
 
     #[test]

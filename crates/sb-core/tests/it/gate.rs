@@ -112,6 +112,47 @@ fn a_rule_matches_the_calls_it_was_written_for() {
     assert!(!covers(&notes, &call("read_file", ToolClass::Read, json!({"path": "notes/a"}))));
 }
 
+#[test]
+fn a_rule_for_addresses_ends_where_their_host_does_and_follows_no_step_up() {
+    let fetch = |url: &str| call("web_fetch", ToolClass::Outside, json!({ "url": url }));
+    let host = parse("web_fetch(https://docs.example:*)").expect("a rule");
+    for yes in [
+        "https://docs.example",
+        "https://docs.example/a/b?c#d",
+        "https://docs.example?q",
+        "https://docs.example/a.b",
+    ] {
+        assert!(covers(&host, &fetch(yes)), "{yes}");
+    }
+    for no in [
+        "https://docs.example.evil/",
+        "https://docs.example-evil/",
+        "https://docs.example@evil/",
+        "https://docs.example:9/",
+        "https://docs.examplevil/",
+        "http://docs.example/",
+        "https://docs.example\\@evil/",
+        "https://evil/https://docs.example",
+    ] {
+        assert!(!covers(&host, &fetch(no)), "{no}");
+    }
+    let path = parse("web_fetch(https://docs.example/open:*)").expect("a rule");
+    for yes in ["https://docs.example/open", "https://docs.example/open/x", "https://docs.example/open.html"]
+    {
+        assert!(covers(&path, &fetch(yes)), "{yes}");
+    }
+    for no in [
+        "https://docs.example/opened",
+        "https://docs.example/open/../shut",
+        "https://docs.example/open/%2e%2E/shut",
+        "https://docs.example/open/.\t./shut",
+        "https://docs.example/open/.%2e/shut",
+        "https://docs.example/open/\\..\\shut",
+    ] {
+        assert!(!covers(&path, &fetch(no)), "{no}");
+    }
+}
+
 /// A wrapper, pipe, substitution, redirect, variable or second command never matches.
 ///
 /// Holds: C-20, C-21.

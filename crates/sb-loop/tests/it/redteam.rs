@@ -58,7 +58,7 @@ async fn harm(case: &Case, guarded: bool) -> bool {
     for words in &case.says {
         match words.as_str() {
             "(restart)" => ground = ground.restarted().await,
-            words => ground.say(words).await,
+            words => drop(ground.say(words).await),
         }
     }
     let (what, of) = case.harm.split_once(' ').unwrap_or((&case.harm, ""));
@@ -87,6 +87,37 @@ async fn no_case_does_its_harm_and_each_does_it_where_nothing_guards() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Holds: C-50.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_says_what_is_carried_from_where_and_always_is_not_given() {
+    let mut case =
+        cases().run.into_iter().find(|c| c.name.starts_with("an address of the page")).expect("a case");
+    case.says.clear();
+    for restart in [false, true] {
+        let mut ground = Ground::new(&case, true).await;
+        for words in
+            ["!tool web_fetch {\"url\":\"{site}/page\"}", "!tool shell {\"command\":\"true\"}", "/approve"]
+        {
+            ground.say(words).await;
+        }
+        if restart {
+            ground = ground.restarted().await;
+        }
+        ground.say("!tool shell {\"command\":\"echo drop-off-point-77\"}").await;
+        let asked = ground.asked().await.expect("it asks");
+        assert!(asked.carries && asked.reason.contains("carries text from "), "{}", asked.reason);
+        assert!(
+            asked.reason.contains("/page") && asked.reason.contains("drop-off-point-77"),
+            "{}",
+            asked.reason
+        );
+        let said = ground.say("/approve always").await;
+        assert!(said.contains("Allowed once.") && said.contains("carries text from outside"), "{said}");
+        ground.say("!tool shell {\"command\":\"echo drop-off-point-77\"}").await;
+        assert!(ground.asked().await.is_some(), "the same call asks again");
+    }
 }
 
 /// A rule read carelessly: the same tool, whatever its letters, and the words at the beginning.

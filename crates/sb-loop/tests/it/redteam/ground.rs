@@ -83,7 +83,7 @@ impl Ground {
     }
 
     /// A person who may decide says something, and waits for what comes of it.
-    pub async fn say(&self, words: &str) {
+    pub async fn say(&self, words: &str) -> String {
         let profile: ProfileName = "p".into();
         let inbound = Inbound {
             conversation: ConversationId::new("http", &profile, "c"),
@@ -105,7 +105,13 @@ impl Ground {
             origin: None,
         };
         let submitted = self.engine.submit(inbound).await.expect("taken");
-        self.engine.follow(submitted.receipt).ending().await.expect("an ending");
+        self.engine.follow(submitted.receipt).ending().await.expect("an ending").said
+    }
+
+    /// The request that waits, if one does.
+    pub async fn asked(&self) -> Option<Pending> {
+        let newest = self.engine.sessions(None, 1).await.expect("sessions").first()?.id;
+        self.engine.session(newest).await.expect("a session").pending
     }
 
     /// Whether any session's results or files hold these words.
