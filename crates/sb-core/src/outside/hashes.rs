@@ -23,7 +23,7 @@ pub(super) fn kept(text: &str) -> Vec<u64> {
             kept.push(*least);
         }
     }
-    kept.extend(marks(text).map(|mark| hash_mark(mark)));
+    kept.extend(marks(text).map(hash_mark));
     kept
 }
 
