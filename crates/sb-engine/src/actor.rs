@@ -321,7 +321,7 @@ impl Actor {
         let log = sb_core::view(log);
         let outside = match now.conversation.knows_outside() {
             true => None,
-            false => Some(Input::Outside(stored.session, self.from_outside(stored.session).await?)),
+            false => Some(Input::Outside(stored.session, self.prints_of(stored.session).await?)),
         };
         let profile = now.conversation.context.profile.clone();
         let spec = TurnSpec {
@@ -345,7 +345,7 @@ impl Actor {
     }
 
     /// The prints of all that a session read from outside.
-    async fn from_outside(&self, session: SessionId) -> Result<Prints> {
+    async fn prints_of(&self, session: SessionId) -> Result<Prints> {
         let look = |prints: &mut Prints, entry: Entry| prints.note(&entry.record, None);
         self.engine.inner().store.each_from_outside(session, Prints::default(), look).await
     }

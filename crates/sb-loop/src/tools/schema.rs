@@ -44,10 +44,9 @@ impl<'a> Check<'a> {
             Value::Bool(false) => return self.says(format!("{at} may not be given")),
             _ => return,
         };
-        if let Some(to) = rules.get("$ref").and_then(Value::as_str) {
-            if let Some(target) = to.strip_prefix('#').and_then(|path| self.root.pointer(path)) {
-                self.value(target, value, at, depth + 1);
-            }
+        let to = rules.get("$ref").and_then(Value::as_str);
+        if let Some(target) = to.and_then(|to| self.root.pointer(to.strip_prefix('#')?)) {
+            self.value(target, value, at, depth + 1);
         }
         if let Some(sorts) = rules.get("type")
             && !is_of(sorts, value)

@@ -64,7 +64,8 @@ fn words_of(page: &Fetched) -> Result<String, String> {
     let is_text = kind.starts_with("text/")
         || ["json", "xml", "javascript", "yaml", "toml", "csv"].iter().any(|known| kind.ends_with(known));
     let unknown = kind.is_empty() || kind == media::UNKNOWN;
-    if !is_text && !(unknown && media::text_type(&page.body, "").is_some()) {
+    let reads = is_text || (unknown && media::text_type(&page.body, "").is_some());
+    if !reads {
         let kind = if kind.is_empty() { "of an unknown kind".to_owned() } else { one_line(&kind, 60) };
         let size = counted(page.body.len() as u64, "byte");
         return Err(format!("It answered {} with what is no text ({kind}, {size} read).", page.status));

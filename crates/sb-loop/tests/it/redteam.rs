@@ -128,7 +128,7 @@ fn careless(rule: &Rule, call: &Call) -> bool {
     tool.eq_ignore_ascii_case(&call.tool) && about.is_some_and(|about| about.starts_with(words))
 }
 
-/// Holds: C-48, C-53.
+/// Holds: C-48.
 #[test]
 fn the_gate_lets_no_judged_case_go_that_a_careless_one_would() {
     for case in cases().judge {
