@@ -157,7 +157,7 @@ const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)
 fn is_inside_name(host: &str) -> bool {
     let ends =
         |ending: &&str| host.strip_suffix(*ending).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    !host.contains('.') || INSIDE_NAMES.iter().any(|ending| ends(ending))
+    !host.contains('.') || INSIDE_NAMES.iter().any(ends)
 }
 
 /// Whether an entry of the operator's names this host and port.
