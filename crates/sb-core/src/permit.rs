@@ -13,6 +13,8 @@ pub struct Standing<'a> {
     pub allowed: &'a [Rule],
     /// The session has read content from outside since a person last decided.
     pub tainted: bool,
+    /// What its arguments carry from outside, as [`crate::Prints::carried`] tells it.
+    pub carries: Option<&'a str>,
 }
 
 /// May this call act, must a person decide, or never?
@@ -26,15 +28,29 @@ pub fn permit(profile: &Profile, standing: Standing<'_>, call: &Call) -> Verdict
     let base = by_level(level, call.class);
     match base {
         Verdict::Go if standing.tainted && reaches_out(call.class) => {
-            Verdict::Ask(format!("{}, after reading content from outside", deed(call.class)))
+            let why = format!("{}, after reading content from outside", deed(call.class));
+            Verdict::Ask(with_carried(why, standing))
         }
-        // A rule never covers spending, and rules are not looked at while tainted.
-        Verdict::Ask(_)
-            if !standing.tainted && call.class != ToolClass::Spend && covered(profile, standing, call) =>
-        {
-            Verdict::Go
+        // What came from outside goes out again by nobody's leave but a person's.
+        Verdict::Go if standing.carries.is_some() && reaches_out(call.class) => {
+            Verdict::Ask(with_carried(deed(call.class).to_owned(), standing))
         }
+        Verdict::Ask(_) if may_be_covered(standing, call) && covered(profile, standing, call) => Verdict::Go,
+        Verdict::Ask(why) => Verdict::Ask(with_carried(why, standing)),
         other => other,
+    }
+}
+
+/// A rule never covers spending, nor what carries text from outside, and none is looked at while tainted.
+fn may_be_covered(standing: Standing<'_>, call: &Call) -> bool {
+    !standing.tainted && standing.carries.is_none() && call.class != ToolClass::Spend
+}
+
+/// Why it is asked, with what a person should know of its arguments.
+fn with_carried(why: String, standing: Standing<'_>) -> String {
+    match standing.carries {
+        Some(carried) => format!("{why}; it {carried}"),
+        None => why,
     }
 }
 

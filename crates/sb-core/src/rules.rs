@@ -83,12 +83,33 @@ fn covers_subject(words: &str, exact: bool, call: &Call) -> bool {
     if subject.split(['/', '\\']).any(|part| part == "..") {
         return false;
     }
+    if subject.contains("://") || words.contains("://") {
+        return covers_address(words, exact, subject);
+    }
     let subject = subject.strip_prefix("./").unwrap_or(subject);
     let words = words.strip_prefix("./").unwrap_or(words);
     match exact {
         true => subject == words,
         false => subject.strip_prefix(words).is_some_and(|rest| {
             rest.is_empty() || words.ends_with('/') || rest.starts_with(['/', '.', '-', '_'])
+        }),
+    }
+}
+
+/// An address is covered by one that it goes on from at the end of its host or within its path. What a browser
+/// would read otherwise than it is written (steps up in disguise, letters it drops) is never covered.
+fn covers_address(words: &str, exact: bool, subject: &str) -> bool {
+    let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+    if subject.contains(odd) || subject.to_ascii_lowercase().contains("%2e") {
+        return false;
+    }
+    let within_path = words.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    match exact {
+        true => subject == words,
+        false => subject.strip_prefix(words).is_some_and(|rest| {
+            let goes_on =
+                rest.starts_with(['/', '?', '#']) || (within_path && rest.starts_with(['.', '-', '_']));
+            rest.is_empty() || (within_path && words.ends_with('/')) || goes_on
         }),
     }
 }

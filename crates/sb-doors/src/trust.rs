@@ -29,6 +29,18 @@ pub const GENERAL: &[Trust] = &[
         enforced: "Not by us: words go to the provider that the profile names, over TLS, and to those named after it when it is overloaded.",
         otherwise: "What was said is known to that provider. Name another model, or one of your own: switchboard profile set PROFILE --base-url URL.",
     },
+    Trust {
+        id: "agent:outside-content",
+        assumes: "A model may do what a page or another agent tells it to, so no mark and no wording is relied on to stop it. People look at what they are asked.",
+        enforced: "By the one gate: once a session has read content from outside, programs, calls to the outside and payments ask at every level and no rule counts, until a person decides; afterwards a call that carries text from there still asks, says so, and is never allowed for good.",
+        otherwise: "Not claimed: that text from outside is found when it is put in other words, translated, enciphered, spelled backwards, or cut into runs of fewer than 31 letters and digits over several calls; that reading and writing in the workspace, and what the agent says, are kept from its sway; that what a program fetches by itself, or what a file holds that came from outside, counts as content from outside.",
+    },
+    Trust {
+        id: "agent:web-addresses",
+        assumes: "Addresses that the internet's registries call public are nobody's inner network, and the hosts you name with --web-host may be asked for any of their pages.",
+        enforced: "Before each request and each redirect: every address of the name is looked at, however it is written; the connection goes to those addresses and no others; private ones pass only for hosts you named, and those where clouds keep credentials never.",
+        otherwise: "An agent could read, through the server's place in the network, what only insiders may. A service of yours that has a public address and trusts who is near it is not protected by this.",
+    },
 ];
 
 /// Those in force for these channels: of the switched-on ones, and the general ones.

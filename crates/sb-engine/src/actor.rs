@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use sb_core::commands::Command;
 use sb_core::model::{
-    Address, ConversationId, HarnessInput, Message, MessageId, Profile, ProfileName, Snapshot, Timestamp,
-    TurnId,
+    Address, ConversationId, Entry, HarnessInput, Message, MessageId, Profile, ProfileName, SessionId,
+    Snapshot, Timestamp, TurnId,
 };
-use sb_core::{Context, Conversation, Effect, Input, Seen};
+use sb_core::{Context, Conversation, Effect, Input, Prints, Seen};
 use sb_harness::TurnSpec;
 use sb_store::{StoreError, StoreErrorKind, Version};
 use tokio::sync::{mpsc, watch};
@@ -282,22 +282,20 @@ impl Actor {
             }
             self.posted(posts);
             for effect in outcome.perform {
-                if let Some(next) = self.perform(now, effect).await? {
-                    inputs.push_back(next);
-                }
+                inputs.extend(self.perform(now, effect).await?);
             }
         }
         self.release_held(now).await
     }
 
-    async fn perform(&mut self, now: &mut Loaded, effect: Effect) -> Result<Option<Input>> {
+    async fn perform(&mut self, now: &mut Loaded, effect: Effect) -> Result<Vec<Input>> {
         match effect {
             Effect::Show(show) => self.show(now, show),
             Effect::WantSlot { urgent } => {
                 self.place = Place::Asked;
                 if self.engine.inner().places.want(&self.id, urgent) {
                     self.place = Place::Held;
-                    return Ok(Some(Input::Granted));
+                    return Ok(vec![Input::Granted]);
                 }
             }
             Effect::FreeSlot => self.give_place_back(),
@@ -318,17 +316,17 @@ impl Actor {
             Effect::Recall(message) => {
                 let waiting = now.conversation.state().waiting.iter().find(|m| m.id == message).cloned();
                 if let Some(message) = waiting {
-                    return Ok(Some(self.arrival(now, message).await?));
+                    return Ok(vec![self.arrival(now, message).await?]);
                 }
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
-    async fn run(&mut self, now: &mut Loaded, turn: TurnId) -> Result<Option<Input>> {
+    async fn run(&mut self, now: &mut Loaded, turn: TurnId) -> Result<Vec<Input>> {
         let inner = self.engine.inner();
         let state = now.conversation.state();
-        let Some(stored) = state.turn.as_ref().filter(|t| t.id == turn) else { return Ok(None) };
+        let Some(stored) = state.turn.as_ref().filter(|t| t.id == turn) else { return Ok(Vec::new()) };
         let log = match now.kept.as_ref().and_then(|k| k.log(stored.session)) {
             Some(log) => log.to_vec(),
             None => {
@@ -338,6 +336,10 @@ impl Actor {
             }
         };
         let log = sb_core::view(log);
+        let outside = match now.conversation.knows_outside() {
+            true => None,
+            false => Some(Input::Outside(stored.session, self.prints_of(stored.session).await?)),
+        };
         let profile = now.conversation.context.profile.clone();
         let spec = TurnSpec {
             turn,
@@ -346,12 +348,23 @@ impl Actor {
             choices: state.choices.clone(),
             starts: stored.starts,
             blobs: std::sync::Arc::new(prepare::StoreBlobs(inner.store.clone())),
+            memory: std::sync::Arc::new(crate::notes::StoreNotes::new(
+                inner.store.clone(),
+                inner.clock.clone(),
+            )),
+            tainted: state.session.as_ref().is_some_and(|s| s.tainted),
             log,
             profile: profile.clone(),
         };
         let entries = spec.log.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
         now.work = Some(AtWork::start(inner.agents.harness(&profile), spec));
-        Ok(Some(Input::Opened(turn, entries)))
+        Ok(outside.into_iter().chain([Input::Opened(turn, entries)]).collect())
+    }
+
+    /// The prints of all that a session read from outside.
+    async fn prints_of(&self, session: SessionId) -> Result<Prints> {
+        let look = |prints: &mut Prints, entry: Entry| prints.note(&entry.record, None);
+        self.engine.inner().store.each_from_outside(session, Prints::default(), look).await
     }
 
     fn prepare(&self, now: &Loaded, message: MessageId) {

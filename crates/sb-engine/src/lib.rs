@@ -17,6 +17,7 @@ mod ledger;
 mod live;
 mod mcp;
 mod meter;
+mod notes;
 mod places;
 mod prepare;
 mod profiles;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use sb_net::model::{
-    Choices, Digest, Entry, HarnessEvent, HarnessInput, Profile, SessionId, StopReason, Task, TurnFault,
-    TurnId,
+    Choices, Digest, Entry, HarnessEvent, HarnessInput, Memo, Profile, ProfileName, SessionId, StopReason,
+    Task, TurnFault, TurnId,
 };
 use tokio::sync::mpsc;
 
@@ -37,6 +37,15 @@ pub trait Blobs: Send + Sync {
     async fn open(&self, digest: &Digest) -> std::io::Result<tokio::fs::File>;
 }
 
+/// What agents note for themselves, by profile. `Err` says why not, in words for the model.
+#[async_trait]
+pub trait Memory: Send + Sync {
+    /// Notes some words; `outside`: in a session that has read content from outside.
+    async fn remember(&self, profile: &ProfileName, words: &str, outside: bool) -> Result<Memo, String>;
+    /// The notes that fit some words best, the best first.
+    async fn recall(&self, profile: &ProfileName, words: &str, most: usize) -> Result<Vec<Memo>, String>;
+}
+
 /// Everything one run may know.
 #[derive(Clone)]
 pub struct TurnSpec {
@@ -52,6 +61,9 @@ pub struct TurnSpec {
     /// How often this turn was begun: 1, or more after a crash.
     pub starts: u32,
     pub blobs: Arc<dyn Blobs>,
+    pub memory: Arc<dyn Memory>,
+    /// The session has read content from outside since a person last decided, as of the turn's beginning.
+    pub tainted: bool,
 }
 
 /// Where a turn receives what the engine tells it.

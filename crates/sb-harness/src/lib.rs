@@ -7,7 +7,7 @@
 mod contract;
 mod script;
 
-pub use contract::{Blobs, Events, Harness, HarnessFeatures, Inputs, TurnSpec, channel};
+pub use contract::{Blobs, Events, Harness, HarnessFeatures, Inputs, Memory, TurnSpec, channel};
 pub use sb_net as net;
 pub use sb_net::model;
 pub use sb_net::model::{HarnessEvent, HarnessInput, ToolUpdate};

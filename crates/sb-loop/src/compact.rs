@@ -9,6 +9,7 @@ use sb_harness::model::{Entry, Record};
 
 use crate::calling::Purpose;
 use crate::providers;
+use crate::quarantine::SUMMED;
 use crate::transcript;
 use crate::turn::{Exit, Run};
 
@@ -43,12 +44,15 @@ impl Run<'_> {
     /// Replaces all before the last exchange by a summary. False if there is nothing to replace.
     pub async fn shorten(&mut self) -> Result<bool, Exit> {
         let Some((covers, before)) = self.view.coverable() else { return Ok(false) };
+        let from_outside = before.iter().any(|e| holds_outside(&e.record));
         let record = written_out(before, self.fitting_chars());
         let (_, answer) = self.call_models(&Purpose::Summary(record)).await?;
         if answer.text.trim().is_empty() {
             return Ok(false);
         }
-        self.log(Record::Summary { text: answer.text.trim().to_owned(), covers }).await?;
+        let text = answer.text.trim();
+        let text = if from_outside { format!("{SUMMED}\n{text}") } else { text.to_owned() };
+        self.log(Record::Summary { text, covers }).await?;
         Ok(true)
     }
 
@@ -92,6 +96,15 @@ impl Run<'_> {
     }
 }
 
+/// Whether a record is content from outside, or sums some up.
+pub(crate) fn holds_outside(record: &Record) -> bool {
+    match record {
+        Record::Result { outside, .. } => *outside,
+        Record::Summary { text, .. } => text.starts_with(SUMMED),
+        _ => false,
+    }
+}
+
 fn exchanges(entries: &[Entry]) -> usize {
     let said = entries.iter().filter(|e| matches!(e.record, Record::Said { steered: false, .. }));
     let mut turns: Vec<_> = said.map(|e| e.turn).collect();
@@ -125,8 +138,9 @@ fn line(record: &Record) -> Option<String> {
             let calls = calls.iter().map(|c| format!("\nAgent calls:\n{}", quoted(&c.shown())));
             format!("Agent:\n{}{}", quoted(text), calls.collect::<String>())
         }
-        Record::Result { ok, text, .. } => {
-            format!("The call {}:\n{}", if *ok { "gave" } else { "failed" }, quoted(text))
+        Record::Result { ok, text, outside, .. } => {
+            let from = if *outside { " content from outside" } else { "" };
+            format!("The call {}{from}:\n{}", if *ok { "gave" } else { "failed" }, quoted(text))
         }
         Record::Shared { file } => format!("Agent shares the file {}.", file.name),
         _ => return None,

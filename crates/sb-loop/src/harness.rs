@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use sb_harness::model::{Clock, Dice, ProfileName, Secret, StopReason, TurnFault};
-use sb_harness::net::Http;
+use sb_harness::net::{Away, Http};
 use sb_harness::{Events, Harness, HarnessFeatures, Inputs, TurnSpec};
 
 use crate::toolbox::Toolbox;
@@ -26,6 +26,10 @@ pub struct LoopContext {
     pub clock: Arc<dyn Clock>,
     pub dice: Arc<dyn Dice>,
     pub keys: Arc<dyn Keys>,
+    /// The way to addresses that somebody else chose.
+    pub away: Away,
+    /// What the marks around content from outside are made from; the same after a restart.
+    pub marks: Secret,
 }
 
 /// The built-in loop. Keeps nothing of a turn; only what it learned about servers' quirks.

@@ -15,6 +15,7 @@ mod harness;
 mod opening;
 mod pictures;
 mod providers;
+mod quarantine;
 mod source;
 mod toolbox;
 mod tools;

@@ -10,6 +10,7 @@ use crate::dialect::Question;
 use crate::dialect::scripted::Scripted;
 use crate::pictures;
 use crate::providers::{self, Dialect, Provider};
+use crate::quarantine::Marks;
 use crate::source::{Place, Source};
 use crate::transcript::{self, Item};
 use crate::turn::{Exit, Run};
@@ -56,7 +57,7 @@ impl Run<'_> {
         question: &Question<'_>,
     ) -> Result<Result<Source, Fault>, Exit> {
         let (context, quirks, profile) = (self.context, self.quirks, &self.spec.profile);
-        let place = match Place::of(context, &profile.name, profile.served_at(), provider, model) {
+        let place = match Place::of(&*context.keys, &profile.name, profile.served_at(), provider, model) {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -78,7 +79,8 @@ impl Run<'_> {
 
     /// The conversation as the model is to see it.
     pub fn items(&self) -> Vec<Item> {
-        transcript::items(&self.view, &self.album, self.spec.profile.workspace.is_none())
+        let marks = Marks::new(self.context.marks.clone(), self.spec.session);
+        transcript::items(&self.view, &self.album, &marks, self.spec.profile.workspace.is_none())
     }
 
     /// The operator's instructions, then what the chat asks for, then how tools from elsewhere stand.

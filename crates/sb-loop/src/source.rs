@@ -13,7 +13,7 @@ use crate::dialect::openai::Manner;
 use crate::dialect::reading::Reading;
 use crate::dialect::scripted::{Failure, Scripted};
 use crate::dialect::{Question, anthropic, openai};
-use crate::harness::{LoopContext, Quirks};
+use crate::harness::{Keys, LoopContext, Quirks};
 use crate::providers::{Dialect, Provider};
 
 /// The longest silence before and within an answer.
@@ -51,17 +51,17 @@ impl Place {
     /// # Errors
     /// If there is no address, or a key is missing where one is needed.
     pub fn of(
-        context: &LoopContext,
+        keys: &dyn Keys,
         profile: &ProfileName,
         base_url: Option<&str>,
         provider: &Provider,
         model: &ModelRef,
     ) -> Result<Self, Fault> {
         let own = provider.base_url.as_deref().unwrap_or_default();
-        let base = base_url.map(str::to_owned).or_else(|| context.keys.base_url(&provider.name));
+        let base = base_url.map(str::to_owned).or_else(|| keys.base_url(&provider.name));
         let base = base.unwrap_or_else(|| own.to_owned()).trim_end_matches('/').to_owned();
         let own_host = host_of(&base) == host_of(own);
-        let key = context.keys.key(profile, &provider.name).filter(|k| !k.expose().is_empty());
+        let key = keys.key(profile, &provider.name).filter(|k| !k.expose().is_empty());
         if key.is_none() && own_host {
             let named =
                 provider.key_env.as_deref().map(|env| format!(": set {env}, or give the profile one"));

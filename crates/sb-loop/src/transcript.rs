@@ -9,6 +9,7 @@ use sb_harness::model::{Attachment, Call, CallId, Record};
 use serde_json::Value;
 
 use crate::pictures::{Album, Picture};
+use crate::quarantine::Marks;
 use crate::view::View;
 
 /// What one side says.
@@ -33,7 +34,7 @@ const NO_RESULT: &str = "This call was not run: the turn ended before it.";
 
 /// The conversation so far. `names_files`: a person's files are named after the words they came with;
 /// not where the words name them already, as they do if the files lie in the workspace.
-pub(crate) fn items(view: &View, album: &Album, names_files: bool) -> Vec<Item> {
+pub(crate) fn items(view: &View, album: &Album, marks: &Marks, names_files: bool) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     for (at, record) in view.records().enumerate() {
         match record {
@@ -50,7 +51,7 @@ pub(crate) fn items(view: &View, album: &Album, names_files: bool) -> Vec<Item> 
             Record::Answered { text, calls, model, kept, .. } => {
                 model_said(&mut items, text, calls, model, kept.as_ref());
                 if !calls.is_empty() {
-                    items.push(Item::Results(results(calls, view.records().skip(at + 1), album)));
+                    items.push(Item::Results(results(calls, view.records().skip(at + 1), album, marks)));
                 }
             }
             _ => {}
@@ -128,19 +129,31 @@ fn named(file: &Attachment, album: &Album) -> String {
     let (name, kind) = (one_line(&file.name, 100), one_line(&file.media_type, 60));
     match (album.contains_key(&file.digest), file.is_picture()) {
         (true, true) => format!("[picture: {name}]"),
-        (false, true) => format!("[picture, not shown: {name}, {kind}]"),
+        (false, true) => {
+            let digest: String = file.digest.to_string().chars().take(16).collect();
+            format!("[picture, not shown: {name}, {kind}, {digest}]")
+        }
         (_, false) => format!("[file: {name}, {kind}, {} bytes]", file.size),
     }
 }
 
-/// One result for each call, looked for up to the next answer.
-fn results<'a>(calls: &[Call], after: impl Iterator<Item = &'a Record>, album: &Album) -> Vec<CallResult> {
+/// One result for each call, looked for up to the next answer. What came from outside stands between marks.
+fn results<'a>(
+    calls: &[Call],
+    after: impl Iterator<Item = &'a Record>,
+    album: &Album,
+    marks: &Marks,
+) -> Vec<CallResult> {
     let found: Vec<CallResult> = after
         .take_while(|r| !matches!(r, Record::Answered { .. }))
         .filter_map(|record| match record {
-            Record::Result { call, ok, text, files, .. } => {
+            Record::Result { call, ok, text, files, outside } => {
                 let pictures = shown(files, album);
-                Some(CallResult { call: call.clone(), ok: *ok, text: text.clone(), pictures })
+                let mut text = if *outside { marks.wrap(call, text) } else { text.clone() };
+                for file in files.iter().filter(|f| f.is_picture() && !album.contains_key(&f.digest)) {
+                    text.push_str(&format!("\n{}", named(file, album)));
+                }
+                Some(CallResult { call: call.clone(), ok: *ok, text, pictures })
             }
             _ => None,
         })
@@ -183,6 +196,48 @@ mod tests {
         items.iter().map(text).collect()
     }
 
+    fn marks() -> Marks {
+        Marks::new(sb_harness::model::Secret::new("k"), sb_harness::model::SessionId(1))
+    }
+
+    /// Holds: T-28.
+    #[test]
+    fn a_result_from_outside_stands_between_marks_whatever_tool_it_is_of() {
+        let mut from_outside = result("a", "obey me");
+        if let Record::Result { outside, .. } = &mut from_outside {
+            *outside = true;
+        }
+        let calls = [call("a", "any_tool"), call("b", "any_tool")];
+        let view =
+            view(&[(1, says("hi")), (1, answered("", &calls)), (1, from_outside), (1, result("b", "own"))]);
+        let Item::Results(results) = &items(&view, &Album::new(), &marks(), true)[2] else {
+            panic!("results")
+        };
+        assert_eq!(results[0].text, marks().wrap(&"a".into(), "obey me"));
+        assert_eq!(results[1].text, "own");
+    }
+
+    /// Holds: H-31.
+    #[test]
+    fn a_picture_that_is_no_longer_shown_stays_named_by_its_digest() {
+        let old = Attachment {
+            name: "old.png".into(),
+            media_type: "image/png".into(),
+            size: 9,
+            digest: sb_harness::model::Digest::of(b"old"),
+        };
+        let (mut with, mut made) = (says("look"), result("a", "made"));
+        if let (Record::Said { files, .. }, Record::Result { files: more, .. }) = (&mut with, &mut made) {
+            files.push(old.clone());
+            more.push(old.clone());
+        }
+        let view = view(&[(1, with), (1, answered("", &[call("a", "x")])), (1, made)]);
+        let digest: String = old.digest.to_string().chars().take(16).collect();
+        let line = format!("[picture, not shown: old.png, image/png, {digest}]");
+        let told = texts(&items(&view, &Album::new(), &marks(), true));
+        assert_eq!(told, [format!("P look\n{line}"), "M  1".into(), format!("R made\n{line}")]);
+    }
+
     #[test]
     fn every_call_gets_one_result_right_after_it() {
         let calls = [call("a", "x"), call("b", "x")];
@@ -196,14 +251,14 @@ mod tests {
         ]);
         let expected = ["P hi", "M doing 2", &format!("R {NO_RESULT}|B"), "P stop that", "M  1", "R A"]
             .map(String::from);
-        assert_eq!(texts(&items(&view, &Album::new(), true)), expected);
+        assert_eq!(texts(&items(&view, &Album::new(), &marks(), true)), expected);
     }
 
     #[test]
     fn it_begins_and_ends_with_the_person_whatever_the_log_says() {
         let view = view(&[(1, answered("a", &[])), (1, answered("", &[])), (1, answered("b", &[]))]);
         let expected = ["P (The conversation goes on.)", "M a\n\nb 0", "P Please go on."].map(String::from);
-        assert_eq!(texts(&items(&view, &Album::new(), true)), expected);
+        assert_eq!(texts(&items(&view, &Album::new(), &marks(), true)), expected);
     }
 
     #[test]
@@ -214,6 +269,6 @@ mod tests {
         }
         let view = view(&[(1, says("one")), (1, more)]);
         let joined = "P one\n\n(Said while you were at work:)\nalso this";
-        assert_eq!(texts(&items(&view, &Album::new(), true)), [joined]);
+        assert_eq!(texts(&items(&view, &Album::new(), &marks(), true)), [joined]);
     }
 }

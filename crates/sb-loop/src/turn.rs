@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
 
     async fn run_tool(&mut self, call: &Call) -> Result<(), Exit> {
         self.tool_is(call, "running").await?;
-        let bench = Bench::of(&self.spec.profile, self.spec.blobs.clone(), self.context.dice.clone());
+        let bench = self.bench();
         let elsewhere = self.toolbox.filter(|toolbox| toolbox.has(&self.spec.profile, &call.tool));
         let outcome = match elsewhere {
             Some(toolbox) => {
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
                     self.log(Record::Shared { file: file.clone() }).await?;
                     self.send(HarnessEvent::File(file)).await?;
                 }
-                let text = done.text;
+                let text = tools::cut(done.text);
                 let outside = done.outside;
                 self.log(Record::Result {
                     call: call.id.clone(),
@@ -229,6 +229,21 @@ impl<'a> Run<'a> {
         if stopped { Err(Exit::Stopped) } else { Ok(()) }
     }
 
+    /// What a tool works with now.
+    fn bench(&self) -> Bench {
+        let read_outside = self.view.records().any(crate::compact::holds_outside);
+        Bench {
+            profile: self.spec.profile.clone(),
+            blobs: self.spec.blobs.clone(),
+            memory: self.spec.memory.clone(),
+            dice: self.context.dice.clone(),
+            away: self.context.away.clone(),
+            http: self.context.http.clone(),
+            keys: self.context.keys.clone(),
+            tainted: self.spec.tainted || read_outside,
+        }
+    }
+
     /// Whether the file was shared already by the call now run again after a crash.
     fn has_shared(&self, file: &sb_harness::model::Attachment) -> bool {
         let since = self.view.records().rev().take_while(|r| !matches!(r, Record::Answered { .. }));
@@ -241,7 +256,7 @@ impl<'a> Run<'a> {
     }
 
     async fn fails(&mut self, call: &CallId, why: &str) -> Result<(), Exit> {
-        let (call, text) = (call.clone(), why.to_owned());
+        let (call, text) = (call.clone(), tools::cut(why.to_owned()));
         self.log(Record::Result { call, ok: false, text, files: Vec::new(), outside: false }).await
     }
 

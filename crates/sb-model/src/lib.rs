@@ -15,6 +15,7 @@ mod harness_ref;
 mod house;
 mod ids;
 mod mcp;
+mod memory;
 mod message;
 mod post;
 mod profile;
@@ -38,6 +39,7 @@ pub use ids::{
     Slug, TokenId, TurnId,
 };
 pub use mcp::{McpAt, McpFound, McpOverride, McpServer, McpTool, McpToolState};
+pub use memory::Memo;
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};
 pub use post::{Choice, Post, PostKey, Tone};
 pub use profile::{Level, ModelRef, Profile, ToolSet};

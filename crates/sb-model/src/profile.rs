@@ -138,6 +138,12 @@ pub struct Profile {
     /// Where further tools come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp: Vec<McpServer>,
+    /// Makes pictures for `image_generate`; none: the profile makes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_model: Option<ModelRef>,
+    /// Hosts of a private network that `web_fetch` may ask, as `host` or `host:port`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web_hosts: Vec<String>,
     /// A turn's deadline in seconds, not counting the time it waits for people.
     #[serde(default = "Profile::default_deadline_s")]
     pub deadline_s: u32,
@@ -159,6 +165,8 @@ impl Profile {
             autonomy: Level::L1,
             allowed: Vec::new(),
             mcp: Vec::new(),
+            image_model: None,
+            web_hosts: Vec::new(),
             deadline_s: Self::default_deadline_s(),
         }
     }

@@ -33,6 +33,9 @@ pub struct Pending {
     pub call: Call,
     /// Why it is asked, such as "a write at autonomy L3".
     pub reason: String,
+    /// Its arguments carry text from outside, so it is allowed once at most.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carries: bool,
     pub since: Timestamp,
 }
 

@@ -4,6 +4,7 @@
 //! time to connect and every silence between two pieces. Dropping an [`Answer`] or its [`Body`] closes
 //! the connection at once: that is how a model is cut off.
 
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Once};
 use std::task::{Context, Poll};
@@ -91,12 +92,23 @@ impl Http {
     /// If the machine's certificates cannot be read.
     #[expect(clippy::disallowed_methods, reason = "this is the one client")]
     pub fn new() -> Result<Self, Fault> {
+        Self::of(reqwest::Client::builder())
+    }
+
+    /// A client that connects to these addresses for this host, by no proxy, and keeps no connection.
+    #[expect(clippy::disallowed_methods, reason = "this is the one client, pinned")]
+    pub(crate) fn pinned(host: &str, addresses: &[SocketAddr]) -> Result<Self, Fault> {
+        let client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0);
+        Self::of(client.resolve_to_addrs(host, addresses))
+    }
+
+    fn of(client: reqwest::ClientBuilder) -> Result<Self, Fault> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
             // Fails only if another part of the process chose already; then that choice stands.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
-        let client = reqwest::Client::builder()
+        let client = client
             .connect_timeout(CONNECT)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))

@@ -4,10 +4,12 @@
 //! for random bits; so tests put doubles here, and every failure is sorted in one place. Invariant: no
 //! error that leaves this crate holds a key, a header or more of an address than its host.
 
+mod away;
 pub mod child;
 mod companion;
 mod doubles;
 mod fault;
+pub mod guard;
 mod http;
 mod machine;
 pub mod media;
@@ -15,6 +17,7 @@ mod redact;
 mod request;
 pub mod talk;
 
+pub use away::{Away, Cleared, Fetch, Fetched, Looking, Resolve, SystemNames};
 pub use companion::{Companion, CompanionLines, Spoken, write_line};
 pub use doubles::{FixedDice, ManualClock, RuntimeClock};
 pub use http::{Answer, Answering, Ask, Body, Http, Lost, Service};

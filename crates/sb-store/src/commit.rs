@@ -149,6 +149,7 @@ fn kind(record: &Record) -> &'static str {
         Record::Said { .. } => "said",
         Record::Summary { .. } => "summary",
         Record::Undone { .. } => "undone",
+        Record::Result { outside: true, .. } => "outside",
         _ => "other",
     }
 }

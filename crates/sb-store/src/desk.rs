@@ -42,12 +42,13 @@ impl Store {
         .await
     }
 
-    /// Removes a profile with its tokens and its sealed secrets; whether there was one. Its
+    /// Removes a profile with its tokens, its notes and its sealed secrets; whether there was one. Its
     /// conversations stay.
     pub async fn remove_profile(&self, name: &ProfileName) -> Result<bool> {
         let name = name.clone();
         self.write("removing a profile", move |db| {
             db.prepare_cached("delete from tokens where profile = $1")?.execute([name.as_str()])?;
+            db.prepare_cached("delete from memos where profile = $1")?.execute([name.as_str()])?;
             secrets::forget_all(db, &secrets::of_profile(&name, ""))?;
             Ok(db.prepare_cached("delete from profiles where name = $1")?.execute([name.as_str()])? > 0)
         })

@@ -68,7 +68,33 @@ fn keep_plans(db: &Connection) -> Result<()> {
 
 /// A migration in SQLite's words.
 pub(crate) fn definitions(step: &str) -> String {
-    step.replace("{number}", "integer not null primary key autoincrement").replace("{keyed}", "without rowid")
+    step.replace("{number}", "integer not null primary key autoincrement")
+        .replace("{keyed}", "without rowid")
+        .replace("{search memos words}", MEMO_SEARCH)
+}
+
+/// The index of all words of the notes, and what keeps it as they are.
+const MEMO_SEARCH: &str = "
+    create virtual table memo_words using fts5 (words, content = 'memos', content_rowid = 'number',
+        tokenize = \"unicode61 remove_diacritics 2\");
+    create trigger memos_noted after insert on memos begin
+        insert into memo_words (rowid, words) values (new.number, new.words);
+    end;
+    create trigger memos_forgotten after delete on memos begin
+        insert into memo_words (memo_words, rowid, words) values ('delete', old.number, old.words);
+    end;";
+
+/// A profile's notes that hold any of the words asked for, the best fit first, then the newest.
+pub(crate) const FIND_MEMOS: &str = "select m.number, m.at, m.words, m.outside
+     from memo_words join memos m on m.number = memo_words.rowid
+     where memo_words match $1 and m.profile = $2 order by memo_words.rank, m.number desc limit $3";
+
+/// Some words as the search takes them: any of them, each as it is or as the beginning of a longer one.
+/// Whatever else the search gives meaning to is quoted away. None if there is no word.
+pub(crate) fn any_of(words: &str, most: usize) -> Option<String> {
+    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).take(most);
+    let asked: Vec<String> = words.map(|word| format!("\"{word}\"*")).collect();
+    (!asked.is_empty()).then(|| asked.join(" OR "))
 }
 
 /// How many migrations this home has had.

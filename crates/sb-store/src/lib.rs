@@ -21,6 +21,7 @@ mod intake;
 mod ledger;
 mod load;
 mod logs;
+mod memory;
 mod migrate;
 mod outbox;
 mod pairing;

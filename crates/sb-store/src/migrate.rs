@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0002_instruct.sql"),
     include_str!("../migrations/0003_messengers.sql"),
     include_str!("../migrations/0004_ledger.sql"),
+    include_str!("../migrations/0005_memory.sql"),
 ];
 
 /// Brings the home's tables up to what this program knows.

@@ -118,6 +118,8 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
         autonomy: Level::L3,
         allowed: Vec::new(),
         mcp: Vec::new(),
+        image_model: None,
+        web_hosts: Vec::new(),
         deadline_s: 600,
         agent: None,
     }

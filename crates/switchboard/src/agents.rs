@@ -12,7 +12,7 @@ use sb_engine::model::{
     AccountKey, HarnessRef, Level, McpFound, McpServer, Profile, ProfileName, Secret, ToolSet,
 };
 use sb_engine::store::Store;
-use sb_loop::{Keys, LoopHarness, check_model, tool_defs};
+use sb_loop::{Dialect, Keys, LoopHarness, check_model, providers, tool_defs};
 use sb_mcp::McpToolbox;
 
 use crate::home::unfit_workspace;
@@ -102,6 +102,8 @@ impl Agents for House {
         }
         check_mcp(profile)?;
         if profile.harness == HarnessRef::Loop {
+            check_picture_model(profile)?;
+            check_web_hosts(profile)?;
             check_tools(profile)?;
         }
         match &profile.workspace {
@@ -176,12 +178,42 @@ fn check_mcp(profile: &Profile) -> Result<(), String> {
     Ok(())
 }
 
+/// Pictures are made by whoever speaks OpenAI's words, and put into a workspace.
+fn check_picture_model(profile: &Profile) -> Result<(), String> {
+    let Some(model) = &profile.image_model else { return Ok(()) };
+    let speaks = providers().iter().any(|p| p.name == model.provider && p.dialect == Dialect::Openai);
+    if !speaks || model.id.is_empty() {
+        return Err(format!("{model} makes no pictures here: --image-model takes openai:<model>."));
+    }
+    if profile.workspace.is_none() {
+        return Err(
+            "Pictures need a folder to be kept in: give the profile one with --workspace DIR.".to_owned()
+        );
+    }
+    Ok(())
+}
+
+/// Entries are hosts, so that nobody takes an address with a path for a narrower grant than it is.
+fn check_web_hosts(profile: &Profile) -> Result<(), String> {
+    let odd = |host: &&String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
+        host.is_empty() || host.len() > 255 || !host.chars().all(plain)
+    };
+    match profile.web_hosts.iter().find(odd) {
+        Some(odd) => Err(format!(
+            "{odd:?} is no host: --web-host takes HOST or HOST:PORT, such as wiki.lan or 127.0.0.1:8000."
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Every tool named must be one there is, or may be one of an MCP server's.
 fn check_tools(profile: &Profile) -> Result<(), String> {
     let ToolSet::Only(named) = &profile.tools else { return Ok(()) };
     let mut all = Profile::gone(profile.name.clone());
     (all.tools, all.workspace, all.autonomy) = (ToolSet::All, Some("/".to_owned()), Level::L6);
     all.agent = Some(AccountKey([0; 32]));
+    all.image_model = "openai:any".parse().ok();
     let known: Vec<_> = tool_defs(&all).into_iter().map(|tool| tool.name).collect();
     match named.iter().find(|name| !known.contains(name) && !name.contains("__")) {
         Some(odd) => Err(format!("There is no tool {odd:?}; there are {}.", known.join(", "))),

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use sb_engine::channel::AnyKind;
-use sb_engine::model::{Clock, Dice};
+use sb_engine::model::{Clock, Dice, Secret};
 use sb_engine::store::{Durability, Store};
 use sb_engine::{Engine, Parts};
 use sb_loop::{LoopContext, LoopHarness};
 use sb_mcp::{McpContext, McpLimits, McpToolbox};
-use sb_net::{Http, SystemClock, SystemDice};
+use sb_net::{Away, Http, SystemClock, SystemDice};
 
 use crate::agents::House;
 use crate::args::server::Survives;
@@ -42,9 +42,15 @@ pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Re
     let keys = Arc::new(KeyRing::new(environment.keys.clone(), environment.base_urls.clone()));
     keys.load(store).await?;
     let http = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
-    let context =
-        LoopContext { http, clock: Arc::new(SystemClock), dice: Arc::new(SystemDice), keys: keys.clone() };
-    let http = context.http.clone();
+    let marks = Secret::new(store.drawn("marks", &SystemDice).await?);
+    let context = LoopContext {
+        http: http.clone(),
+        clock: Arc::new(SystemClock),
+        dice: Arc::new(SystemDice),
+        keys: keys.clone(),
+        away: Away::default(),
+        marks,
+    };
     let secrets = Arc::new(Sealed(store.clone()));
     let mcp = Arc::new(McpToolbox::new(McpContext { http, secrets, limits: McpLimits::default() }));
     Ok(House::new(LoopHarness::new(context), mcp, keys, store.clone(), &home.folder))

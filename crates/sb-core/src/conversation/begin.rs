@@ -283,6 +283,7 @@ impl Conversation {
 
     pub(super) fn begin_session(&mut self) -> SessionId {
         let id = SessionId(self.ids.next());
+        self.outside = Some((id, crate::outside::Prints::default()));
         self.record(Change::SessionBegan { id, at: self.now });
         id
     }

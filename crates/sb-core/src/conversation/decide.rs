@@ -112,7 +112,7 @@ impl Conversation {
     /// Whether "always" can be given for this request.
     pub(super) fn may_stand(&self, pending: &Pending) -> bool {
         let tainted = self.state.session.as_ref().is_some_and(|s| s.tainted);
-        !tainted && pending.call.class != ToolClass::Spend
+        !tainted && !pending.carries && pending.call.class != ToolClass::Spend
     }
 
     /// Writes down who decided what: allowed, perhaps with a rule, or declined for a reason.
@@ -167,6 +167,10 @@ impl Conversation {
         if self.state.session.as_ref().is_some_and(|s| s.tainted) {
             let note =
                 "Allowed once. \"Always\" is not given while the session has read content from outside.";
+            return Ok((None, Some(note.to_owned())));
+        }
+        if pending.carries {
+            let note = "Allowed once. \"Always\" is not given to a call that carries text from outside.";
             return Ok((None, Some(note.to_owned())));
         }
         if pending.call.class == ToolClass::Spend {

@@ -52,6 +52,9 @@ impl Conversation {
             _ => {}
         }
         let taints = matches!(&record, Record::Result { outside: true, .. });
+        if let (Record::Result { call, .. }, Some((_, prints))) = (&record, &mut self.outside) {
+            prints.note(&record, run.calls.iter().find(|c| c.id == *call));
+        }
         run.buffer.push(record);
         if due {
             self.flush(turn);
@@ -111,7 +114,8 @@ impl Conversation {
         if self.take_grant(turn, &call) {
             return self.let_go(turn, &call);
         }
-        match self.permit(&call) {
+        let carries = self.carried(&call);
+        match self.permit(&call, carries.as_deref()) {
             Verdict::Go if is_house(&call) => self.do_for_harness(turn, &call),
             Verdict::Go => self.let_go(turn, &call),
             Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
@@ -119,7 +123,7 @@ impl Conversation {
                 let why = "Another call waits for a person; ask again once that is decided.".to_owned();
                 self.perform(Effect::Tell(HarnessInput::No(call.id, why)));
             }
-            Verdict::Ask(reason) => self.ask(turn, call, reason),
+            Verdict::Ask(reason) => self.ask(turn, call, reason, carries.is_some()),
         }
     }
 
@@ -128,7 +132,12 @@ impl Conversation {
         self.perform(Effect::Show(Show::Tool(update)));
     }
 
-    pub(super) fn permit(&self, call: &Call) -> Verdict {
+    /// What a call's arguments carry from outside.
+    fn carried(&self, call: &Call) -> Option<String> {
+        self.outside.as_ref().and_then(|(_, prints)| prints.carried(call))
+    }
+
+    pub(super) fn permit(&self, call: &Call, carries: Option<&str>) -> Verdict {
         if let Some(why) = &self.context.suspended {
             return Verdict::No(why.to_string());
         }
@@ -137,6 +146,7 @@ impl Conversation {
             tools: self.state.choices.tools.as_deref(),
             allowed: session.map(|s| s.allowed.as_slice()).unwrap_or_default(),
             tainted: session.is_some_and(|s| s.tainted),
+            carries,
         };
         permit(&self.context.profile, standing, call)
     }
@@ -145,7 +155,9 @@ impl Conversation {
     fn take_grant(&mut self, turn: TurnId, call: &Call) -> bool {
         let digest = call.digest();
         let Some(stored) = &self.state.turn else { return false };
-        if matches!(self.permit(call), Verdict::No(_)) || !stored.granted.iter().any(|(d, _)| *d == digest) {
+        if matches!(self.permit(call, None), Verdict::No(_))
+            || !stored.granted.iter().any(|(d, _)| *d == digest)
+        {
             return false;
         }
         let granted = stored.granted.iter().filter(|(d, _)| *d != digest).cloned().collect();
@@ -181,12 +193,12 @@ impl Conversation {
 
     /// A person must decide: the turn parks, and everything it needs is stored. A harness that cannot go on from its
     /// log stays as it is, without a place, until it is told.
-    fn ask(&mut self, turn: TurnId, call: Call, reason: String) {
+    fn ask(&mut self, turn: TurnId, call: Call, reason: String, carries: bool) {
         self.flush(turn);
         self.show_tool(&call, "waiting");
         let request = RequestId(self.ids.next());
         let id: CallId = call.id.clone();
-        let pending = Pending { request, call: call.clone(), reason, since: self.now };
+        let pending = Pending { request, call: call.clone(), reason, carries, since: self.now };
         self.post_question(turn, &pending);
         self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: pending.reason.clone() });
         self.record(Change::Asks { turn, pending: Some(pending) });

@@ -30,7 +30,7 @@ impl Conversation {
 
     /// A person allowed it: done in the commit that holds the decision, unless the gate refuses it by now.
     pub(super) fn do_allowed(&mut self, turn: TurnId, call: &Call) {
-        if let Verdict::No(text) = self.permit(call) {
+        if let Verdict::No(text) = self.permit(call, None) {
             self.hold_refused(&text);
             let call = call.id.clone();
             let refused = Record::Result { call, ok: false, text, files: Vec::new(), outside: false };
@@ -56,7 +56,7 @@ impl Conversation {
         if self.run.as_ref().is_some_and(|r| r.turn == turn && r.stop.is_none()) {
             self.show_tool(call, "calling");
             // What the gate says goes before: it is told also where the call could be done.
-            let why = match self.permit(&classed(call.clone())) {
+            let why = match self.permit(&classed(call.clone()), None) {
                 Verdict::No(gate) => gate,
                 _ => why,
             };

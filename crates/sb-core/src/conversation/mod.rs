@@ -41,6 +41,7 @@ pub use posting::Growing;
 
 use crate::apply::apply;
 use crate::ids::Ids;
+use crate::outside::Prints;
 use run::{Plan, Run, Slot};
 
 /// One thing that happened.
@@ -56,6 +57,9 @@ pub enum Input {
     Unsent(MessageId),
     /// A place to run a turn is ours.
     Granted,
+    /// What came from outside in a session before, so far as this process did not hear it; right before
+    /// [`Input::Opened`], where [`Conversation::knows_outside`] says no.
+    Outside(SessionId, Prints),
     /// The turn's harness was started; what its turn had logged before.
     Opened(TurnId, Vec<Entry>),
     Harness(TurnId, HarnessEvent),
@@ -162,6 +166,8 @@ pub struct Conversation {
     slot: Slot,
     plan: Option<Plan>,
     run: Option<Run>,
+    /// The words of the current session that came from outside; none: nobody has told us yet.
+    outside: Option<(SessionId, Prints)>,
     /// The newest message that was taken when we were loaded: up to it, what waits is in the snapshot.
     loaded_to: MessageId,
     /// The files of waiting messages; none yet: they are being prepared.
@@ -182,6 +188,7 @@ impl Conversation {
             slot: Slot::None,
             plan: None,
             run: None,
+            outside: None,
             prepared: HashMap::new(),
         }
     }
@@ -195,6 +202,7 @@ impl Conversation {
             Input::Edited(message, text) => self.edited(message, text),
             Input::Unsent(message) => self.unsent(message),
             Input::Granted => self.granted(),
+            Input::Outside(session, prints) => self.outside = Some((session, prints)),
             Input::Opened(turn, entries) => self.opened(turn, &entries),
             Input::Harness(turn, event) => self.hear(turn, event),
             Input::CannotBe(turn, call, why) => self.cannot_be(turn, &call, why),
@@ -220,6 +228,12 @@ impl Conversation {
         let run = self.run.as_ref().and_then(|run| run.wake_at(working, self.deadline_ms()));
         let settled = self.settles_at().filter(|at| *at > self.now && self.is_free());
         [run, settled, self.expires_at()].into_iter().flatten().min()
+    }
+
+    /// Whether it has heard all that came from outside in the current session.
+    pub fn knows_outside(&self) -> bool {
+        let session = self.session_id();
+        session.is_none() || self.outside.as_ref().is_some_and(|(of, _)| Some(*of) == session)
     }
 
     /// The state as committed, once the last outcome is.

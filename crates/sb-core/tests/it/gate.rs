@@ -15,7 +15,7 @@ fn shell(command: &str) -> Call {
     call("shell", ToolClass::Shell, json!({ "command": command }))
 }
 
-const CLEAN: Standing<'static> = Standing { tools: None, allowed: &[], tainted: false };
+const CLEAN: Standing<'static> = Standing { tools: None, allowed: &[], tainted: false, carries: None };
 
 fn verdict(level: Level, class: ToolClass, tainted: bool) -> &'static str {
     let profile = Profile { autonomy: level, ..profile() };
@@ -62,7 +62,7 @@ fn a_standing_approval_never_covers_payments_taint_or_what_the_level_refuses() {
         let allowed = [rule("x")];
         permit(
             &Profile { autonomy: level, ..profile() },
-            Standing { tools: None, allowed: &allowed, tainted },
+            Standing { tools: None, allowed: &allowed, tainted, carries: None },
             &call("x", class, json!({})),
         )
     };
@@ -113,6 +113,47 @@ fn a_rule_matches_the_calls_it_was_written_for() {
         );
     }
     assert!(!covers(&notes, &call("read_file", ToolClass::Read, json!({"path": "notes/a"}))));
+}
+
+#[test]
+fn a_rule_for_addresses_ends_where_their_host_does_and_follows_no_step_up() {
+    let fetch = |url: &str| call("web_fetch", ToolClass::Outside, json!({ "url": url }));
+    let host = parse("web_fetch(https://docs.example:*)").expect("a rule");
+    for yes in [
+        "https://docs.example",
+        "https://docs.example/a/b?c#d",
+        "https://docs.example?q",
+        "https://docs.example/a.b",
+    ] {
+        assert!(covers(&host, &fetch(yes)), "{yes}");
+    }
+    for no in [
+        "https://docs.example.evil/",
+        "https://docs.example-evil/",
+        "https://docs.example@evil/",
+        "https://docs.example:9/",
+        "https://docs.examplevil/",
+        "http://docs.example/",
+        "https://docs.example\\@evil/",
+        "https://evil/https://docs.example",
+    ] {
+        assert!(!covers(&host, &fetch(no)), "{no}");
+    }
+    let path = parse("web_fetch(https://docs.example/open:*)").expect("a rule");
+    for yes in ["https://docs.example/open", "https://docs.example/open/x", "https://docs.example/open.html"]
+    {
+        assert!(covers(&path, &fetch(yes)), "{yes}");
+    }
+    for no in [
+        "https://docs.example/opened",
+        "https://docs.example/open/../shut",
+        "https://docs.example/open/%2e%2E/shut",
+        "https://docs.example/open/.\t./shut",
+        "https://docs.example/open/.%2e/shut",
+        "https://docs.example/open/\\..\\shut",
+    ] {
+        assert!(!covers(&path, &fetch(no)), "{no}");
+    }
 }
 
 /// A wrapper, pipe, substitution, redirect, variable or second command never matches.

@@ -7,5 +7,6 @@ mod gate;
 mod memory;
 mod messenger;
 mod outgoing;
+mod outside;
 mod stories;
 mod world;

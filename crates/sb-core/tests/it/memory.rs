@@ -21,6 +21,8 @@ fn entry(seq: i64, record: Record) -> Entry {
 fn shown(log: Vec<Entry>) -> Vec<String> {
     let word = |e: Entry| match e.record {
         Record::Said { text, .. } | Record::Summary { text, .. } => text,
+        // Kept as a mark, for agents that have a memory of their own.
+        Record::Undone { .. } => "(undone)".to_owned(),
         other => format!("{other:?}"),
     };
     view(log).into_iter().map(word).collect()
@@ -31,7 +33,7 @@ fn shown(log: Vec<Entry>) -> Vec<String> {
 fn what_was_undone_is_not_remembered_and_stays_in_the_log() {
     let log =
         vec![said(1, 1, "a"), said(2, 2, "b"), entry(3, Record::Undone { turn: TurnId(2) }), said(4, 3, "c")];
-    assert_eq!(shown(log), ["a", "c"]);
+    assert_eq!(shown(log), ["a", "(undone)", "c"]);
 }
 
 /// Holds: C-30.
@@ -56,5 +58,5 @@ fn a_summary_that_covers_something_undone_gives_way_to_an_older_one() {
         entry(7, Record::Undone { turn: TurnId(2) }),
         said(8, 4, "d"),
     ];
-    assert_eq!(shown(log), ["older", "d"]);
+    assert_eq!(shown(log), ["older", "(undone)", "(undone)", "d"]);
 }

@@ -3,6 +3,7 @@
 mod channels;
 mod ledger;
 mod mcp;
+mod memos;
 mod people;
 
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .route("/desk/doctor", get(doctor))
         .merge(channels::routes())
         .merge(mcp::routes())
+        .merge(memos::routes())
         .merge(people::routes())
         .merge(ledger::routes())
         .with_state(desk)

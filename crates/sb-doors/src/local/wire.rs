@@ -15,6 +15,8 @@
 //! | `GET /desk/sessions?profile=&most=` | | `[SessionInfo]` |
 //! | `GET /desk/sessions/{id}` | | [`Trace`] |
 //! | `POST /desk/sessions/{id}/messages` | as `POST /v1/profiles/{p}/messages`, no `conversation` | the same answer or stream |
+//! | `GET /desk/profiles/{name}/memos` | | `[MemoInfo]` |
+//! | `DELETE /desk/profiles/{name}/memos` · `DELETE /desk/profiles/{name}/memos/{id}` | | 204 |
 //! | `POST /desk/backup` | [`Backup`] | [`Backup`] |
 //! | `GET /desk/doctor` | | [`Doctor`] |
 //! | `GET /desk/kinds` | | `[KindInfo]` |
@@ -56,6 +58,16 @@ pub use channels::{
 pub use ledger::{AgentInfo, BeforeSigning, EntryInfo, KeptEntry, LedgerAccount, Verified, WishInfo};
 
 use crate::model::{Entry, McpServer, Profile};
+
+/// One thing an agent noted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoInfo {
+    pub id: i64,
+    pub at: String,
+    pub words: String,
+    /// Noted after content from outside was read, so it is treated as such content.
+    pub outside: bool,
+}
 
 /// The running server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -20,6 +20,10 @@ fn id() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "call:3", "ünï"]).prop_map(str::to_owned)
 }
 
+fn marks() -> crate::quarantine::Marks {
+    crate::quarantine::Marks::new(sb_harness::model::Secret::new("k"), sb_harness::model::SessionId(1))
+}
+
 fn picture() -> Attachment {
     Attachment { name: "p.png".into(), media_type: "image/png".into(), size: 9, digest: Digest::of(b"p") }
 }
@@ -41,7 +45,8 @@ fn record() -> impl Strategy<Value = Record> {
         }),
         (id(), text(), any::<bool>()).prop_map(|(id, text, pictured)| {
             let mut record = result(&id, &text);
-            if let Record::Result { files, ok, .. } = &mut record {
+            if let Record::Result { files, ok, outside, .. } = &mut record {
+                *outside = pictured;
                 files.extend(pictured.then(picture));
                 *ok = !pictured;
             }
@@ -63,11 +68,11 @@ proptest! {
             harness: Default::default(),
             harness_mode: None,
             workspace: Some("/w".into()), tools: ToolSet::All, autonomy: Level::L3, allowed: vec![],
-            mcp: vec![], deadline_s: 1, agent: None,
+            mcp: vec![], image_model: None, web_hosts: vec![], deadline_s: 1, agent: None,
         };
         let tools = tools::offered(&profile, &Choices::default());
         for names_files in [true, false] {
-            let items = transcript::items(&view, &album, names_files);
+            let items = transcript::items(&view, &album, &marks(), names_files);
             let family = Family::default();
             let question =
                 Question { id: "m", model: "m", family: &family, system: vec!["Be kind."], tools: &tools, items: &items };

@@ -15,7 +15,7 @@ const MOST_COUNTED: usize = 100_000;
 
 pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let path = text(input, "path").to_owned();
-    let workspace = bench.workspace.clone();
+    let workspace = bench.workspace().to_owned();
     blocking(move || {
         let folder = open(&workspace)?.open_dir(beneath(&path)?).map_err(|why| told(&path, &why))?;
         let entries = folder.entries().map_err(|why| told(&path, &why))?;

@@ -1,25 +1,41 @@
 //! The tools of the built-in loop, one file each, and the one table that lists them.
 //!
 //! None runs before the engine said `Go`. Each opens the workspace anew and reaches files only through
-//! that opened folder, so no path, link or swap meanwhile leads out of it.
+//! that opened folder, so no path, link or swap meanwhile leads out of it. A tool that brings content from
+//! outside says so in what it gives, and that alone makes it quarantined.
 
+mod image_generate;
 mod list_files;
+mod page;
 mod read_file;
+mod recall;
+mod remember;
+pub(crate) mod schema;
 mod share_file;
 mod shell;
+mod table;
+mod web_fetch;
 mod workspace;
 mod write_file;
 
-use std::path::PathBuf;
-use std::pin::Pin;
+use std::path::Path;
 use std::sync::Arc;
 
-use sb_harness::Blobs;
+use sb_harness::model::text::clip;
 use sb_harness::model::{Attachment, Call, Choices, Dice, HOUSE_TOOLS, HouseTool, Profile, ToolClass};
-use serde_json::{Value, json};
+use sb_harness::net::{Away, Http};
+use sb_harness::{Blobs, Memory};
+use serde_json::Value;
+
+use crate::harness::Keys;
+use table::TOOLS;
 
 /// Under which name input that was no JSON object is logged.
 pub(crate) const UNREADABLE: &str = "unreadable";
+/// The longest result a model is given, whatever tool it is of.
+const LONGEST_RESULT: usize = 300 * 1024;
+/// Of a schema at most so many characters are told with what does not fit it.
+const SCHEMA_TOLD: usize = 4000;
 
 /// A tool as models are told of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,66 +68,20 @@ pub type Outcome = Result<Done, String>;
 
 /// What a tool works with.
 pub(crate) struct Bench {
-    pub workspace: PathBuf,
+    pub profile: Arc<Profile>,
     pub blobs: Arc<dyn Blobs>,
+    pub memory: Arc<dyn Memory>,
     pub dice: Arc<dyn Dice>,
+    pub away: Away,
+    pub http: Http,
+    pub keys: Arc<dyn Keys>,
+    /// The session has read content from outside.
+    pub tainted: bool,
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
-
-/// One row of the table.
-struct Tool {
-    name: &'static str,
-    class: ToolClass,
-    description: &'static str,
-    /// Its input: strings, all required, each with what it is.
-    input: &'static [(&'static str, &'static str)],
-    run: for<'a> fn(&'a Bench, &'a Value) -> Running<'a>,
-}
-
-const PATH: (&str, &str) = ("path", "A path in the workspace, such as notes/todo.md");
-
-static TOOLS: [Tool; 5] = [
-    Tool {
-        name: "read_file",
-        class: ToolClass::Read,
-        description: "Reads a text file of the workspace (its first 256 KB), or looks at a picture.",
-        input: &[PATH],
-        run: |bench, input| Box::pin(read_file::run(bench, input)),
-    },
-    Tool {
-        name: "write_file",
-        class: ToolClass::Write,
-        description: "Writes a text file of the workspace, making or replacing it whole, and the folders it needs.",
-        input: &[PATH, ("content", "The whole new text")],
-        run: |bench, input| Box::pin(write_file::run(bench, input)),
-    },
-    Tool {
-        name: "list_files",
-        class: ToolClass::Read,
-        description: "Lists what is in a folder of the workspace; . is the workspace itself.",
-        input: &[PATH],
-        run: |bench, input| Box::pin(list_files::run(bench, input)),
-    },
-    Tool {
-        name: "shell",
-        class: ToolClass::Shell,
-        description: "Runs a command with sh in the workspace. It may take two minutes; nothing it starts goes on afterwards.",
-        input: &[("command", "The command")],
-        run: |bench, input| Box::pin(shell::run(bench, input)),
-    },
-    Tool {
-        name: "share_file",
-        class: ToolClass::Read,
-        description: "Sends a file of the workspace (up to 25 MB) to the person, after the reply.",
-        input: &[PATH],
-        run: |bench, input| Box::pin(share_file::run(bench, input)),
-    },
-];
-
-/// The tools a profile gives its agent: those for files only with a workspace, the house's only with an agent.
+/// The tools a profile gives its agent: those its set-up has what they need for, the house's with an agent.
 pub fn tool_defs(profile: &Profile) -> Vec<ToolDef> {
-    let own = TOOLS.iter().filter(|_| profile.workspace.is_some()).map(Tool::def);
+    let own = TOOLS.iter().filter(|tool| tool.can_work(profile)).map(table::Tool::def);
     let house = HOUSE_TOOLS.iter().filter(|_| profile.agent.is_some()).map(house_def);
     own.chain(house).filter(|tool| profile.tools.has(&tool.name)).collect()
 }
@@ -140,28 +110,16 @@ pub(crate) fn check(offered: &[ToolDef], call: &Call) -> Result<(), String> {
         } else {
             format!("You have: {}.", names.join(", "))
         };
-        return Err(format!("There is no such tool as {:?}. {have}", call.tool));
+        return Err(format!("There is no such tool as {:?}. {have}", clip(&call.tool, 100)));
     };
-    let wanted = tool.schema["properties"].as_object().into_iter().flatten();
-    // What tools from elsewhere take need not be text, and not all of it must be there.
-    let ours = TOOLS.iter().any(|t| t.name == call.tool);
-    let lacks = |name: &str| match ours {
-        true => !call.input[name].is_string(),
-        false => {
-            let required = tool.schema["required"].as_array().into_iter().flatten();
-            call.input.get(name).is_none() && required.into_iter().any(|r| r == name)
-        }
+    let what = match call.input.get(UNREADABLE) {
+        Some(_) => "The input is not a JSON object".to_owned(),
+        None => match schema::misfits(&tool.schema, &call.input) {
+            found if found.is_empty() => return Ok(()),
+            found => format!("The input does not fit: {}", found.join("; ")),
+        },
     };
-    let missing: Vec<&str> = wanted.map(|(name, _)| name.as_str()).filter(|name| lacks(name)).collect();
-    if missing.is_empty() && call.input.get(UNREADABLE).is_none() {
-        return Ok(());
-    }
-    let what = if missing.is_empty() || call.input.get(UNREADABLE).is_some() {
-        "The input is not a JSON object".to_owned()
-    } else {
-        format!("The input lacks {}{}", if ours { "the text " } else { "" }, missing.join(" and "))
-    };
-    Err(format!("{what}. It must match this schema: {}", tool.schema))
+    Err(format!("{what}. It must match this schema: {}", clip(&tool.schema.to_string(), SCHEMA_TOLD)))
 }
 
 /// Runs a call that was allowed. Dropping the future ends what it started.
@@ -172,35 +130,25 @@ pub(crate) async fn run(bench: &Bench, call: &Call) -> Outcome {
     }
 }
 
-impl Tool {
-    fn def(&self) -> ToolDef {
-        let properties = self
-            .input
-            .iter()
-            .map(|(name, what)| ((*name).to_owned(), json!({"type": "string", "description": what})));
-        let required: Vec<&str> = self.input.iter().map(|(name, _)| *name).collect();
-        let schema = json!({
-            "type": "object",
-            "properties": Value::Object(properties.collect()),
-            "required": required,
-            "additionalProperties": false,
-        });
-        ToolDef {
-            name: self.name.to_owned(),
-            class: self.class,
-            description: self.description.to_owned(),
-            schema,
-        }
+/// A result no longer than a model can use; that it was cut is said.
+pub(crate) fn cut(mut text: String) -> String {
+    let whole = text.len();
+    if whole > LONGEST_RESULT {
+        let end = text.floor_char_boundary(LONGEST_RESULT);
+        text.truncate(end);
+        text.push_str(&format!("\n[cut: the first {end} of {whole} bytes]"));
     }
+    text
 }
 
 impl Bench {
-    pub fn of(profile: &Profile, blobs: Arc<dyn Blobs>, dice: Arc<dyn Dice>) -> Self {
-        Self { workspace: profile.workspace.clone().unwrap_or_default().into(), blobs, dice }
+    /// The workspace's folder.
+    pub fn workspace(&self) -> &Path {
+        Path::new(self.profile.workspace.as_deref().unwrap_or_default())
     }
 }
 
-/// A text of the input; checked before, so an empty one stands only for a mistake of ours.
+/// A text of the input; checked before, so an empty one stands for one that was left out.
 fn text<'a>(input: &'a Value, name: &str) -> &'a str {
     input[name].as_str().unwrap_or_default()
 }

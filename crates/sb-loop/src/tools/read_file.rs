@@ -22,7 +22,7 @@ enum Found {
 
 pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let path = text(input, "path").to_owned();
-    let workspace = bench.workspace.clone();
+    let workspace = bench.workspace().to_owned();
     let looked_at = path.clone();
     match blocking(move || look(open_file(&workspace, &looked_at)?, &looked_at)).await? {
         Found::Text(text) => Ok(Done { text, ..Done::default() }),

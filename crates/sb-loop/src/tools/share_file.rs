@@ -16,7 +16,7 @@ const MOST: u64 = 25 * 1024 * 1024;
 
 pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let path = text(input, "path").to_owned();
-    let workspace = bench.workspace.clone();
+    let workspace = bench.workspace().to_owned();
     let opened = path.clone();
     let (file, media_type) = blocking(move || fit_to_share(open_file(&workspace, &opened)?, &opened)).await?;
     let file = tokio::fs::File::from_std(file.into_std());

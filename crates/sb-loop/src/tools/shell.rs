@@ -16,7 +16,7 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let program = Program {
         program: "sh".to_owned(),
         args: vec!["-c".to_owned(), text(input, "command").to_owned()],
-        dir: bench.workspace.clone(),
+        dir: bench.workspace().to_owned(),
         limit: LIMIT,
         keep: MOST,
     };

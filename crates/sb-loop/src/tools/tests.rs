@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use sb_harness::model::{Digest, Level, ToolSet};
+use sb_harness::model::{Digest, Level, Memo, ProfileName, Secret, ToolSet};
 use sb_harness::net::FixedDice;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -14,10 +14,10 @@ use super::*;
 
 /// Keeps what it is given in memory.
 #[derive(Default)]
-struct Memory(Mutex<Vec<Bytes>>);
+struct Kept(Mutex<Vec<Bytes>>);
 
 #[async_trait]
-impl Blobs for Memory {
+impl Blobs for Kept {
     async fn read(&self, digest: &Digest) -> std::io::Result<Bytes> {
         let all = self.0.lock().expect("lock");
         all.iter()
@@ -37,6 +37,27 @@ impl Blobs for Memory {
     }
 }
 
+#[async_trait]
+impl sb_harness::Memory for Kept {
+    async fn remember(&self, _: &ProfileName, _: &str, _: bool) -> Result<Memo, String> {
+        Err("no notes here".to_owned())
+    }
+    async fn recall(&self, _: &ProfileName, _: &str, _: usize) -> Result<Vec<Memo>, String> {
+        Ok(Vec::new())
+    }
+}
+
+struct NoKeys;
+
+impl Keys for NoKeys {
+    fn key(&self, _: &ProfileName, _: &str) -> Option<Secret> {
+        None
+    }
+    fn base_url(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 /// A workspace in a folder that also holds what must stay out of reach.
 struct Place {
     outside: tempfile::TempDir,
@@ -49,12 +70,22 @@ impl Place {
         let workspace = outside.path().join("work");
         std::fs::create_dir(&workspace).expect("a workspace");
         std::fs::write(outside.path().join("secret.txt"), "secret").expect("a secret");
-        let bench =
-            Bench { workspace, blobs: Arc::new(Memory::default()), dice: Arc::new(FixedDice::new(1)) };
+        let mut profile = Profile::gone("p".into());
+        (profile.workspace, profile.tools) = (Some(workspace.display().to_string()), ToolSet::All);
+        let bench = Bench {
+            profile: Arc::new(profile),
+            blobs: Arc::new(Kept::default()),
+            memory: Arc::new(Kept::default()),
+            dice: Arc::new(FixedDice::new(1)),
+            away: Away::default(),
+            http: Http::new().expect("a client"),
+            keys: Arc::new(NoKeys),
+            tainted: false,
+        };
         Self { outside, bench }
     }
     fn put(&self, name: &str, bytes: &[u8]) {
-        std::fs::write(self.bench.workspace.join(name), bytes).expect("written");
+        std::fs::write(self.bench.workspace().join(name), bytes).expect("written");
     }
     async fn run(&self, tool: &str, input: Value) -> Outcome {
         let call = Call { id: "c".into(), tool: tool.into(), input, class: ToolClass::Read };
@@ -74,7 +105,7 @@ async fn a_file_is_written_whole_and_read_again() {
     assert_eq!(place.says("write_file", "a/b/c.txt").await, "Replaced a/b/c.txt (11 bytes).");
     assert_eq!(place.says("read_file", "a/./b/../b/c.txt").await, "overwritten");
     place.put("big.bin", b"12345");
-    symlink("a", place.bench.workspace.join("link")).expect("a link");
+    symlink("a", place.bench.workspace().join("link")).expect("a link");
     assert_eq!(place.says("list_files", ".").await, "a/\nbig.bin (5 bytes)\nlink@");
     assert_eq!(place.says("list_files", "a/b").await, "c.txt (11 bytes)", "nothing is left beside it");
 }
@@ -83,7 +114,7 @@ async fn a_file_is_written_whole_and_read_again() {
 async fn a_links_own_target_inside_the_workspace_may_be_reached() {
     let place = Place::new();
     place.put("real.txt", b"inside");
-    symlink("real.txt", place.bench.workspace.join("link.txt")).expect("a link");
+    symlink("real.txt", place.bench.workspace().join("link.txt")).expect("a link");
     assert_eq!(place.says("read_file", "link.txt").await, "inside");
 }
 
@@ -91,20 +122,20 @@ async fn a_links_own_target_inside_the_workspace_may_be_reached() {
 #[tokio::test]
 async fn a_write_follows_no_link_on_its_way_not_even_inside() {
     let place = Place::new();
-    std::fs::create_dir_all(place.bench.workspace.join("private")).expect("a folder");
-    std::fs::create_dir_all(place.bench.workspace.join("notes")).expect("a folder");
-    symlink("../private", place.bench.workspace.join("notes/l")).expect("a link");
+    std::fs::create_dir_all(place.bench.workspace().join("private")).expect("a folder");
+    std::fs::create_dir_all(place.bench.workspace().join("notes")).expect("a folder");
+    symlink("../private", place.bench.workspace().join("notes/l")).expect("a link");
     let said =
         place.run("write_file", json!({"path": "notes/l/keys", "content": "x"})).await.expect_err("refused");
     assert!(said.contains("link"), "{said}");
-    assert!(!place.bench.workspace.join("private/keys").exists());
+    assert!(!place.bench.workspace().join("private/keys").exists());
     place.run("write_file", json!({"path": "notes/new/deep/a.txt", "content": "x"})).await.expect("made");
 }
 
 #[tokio::test]
 async fn no_path_and_no_link_leads_outside() {
     let place = Place::new();
-    let (outside, work) = (place.outside.path().to_owned(), place.bench.workspace.clone());
+    let (outside, work) = (place.outside.path().to_owned(), place.bench.workspace().to_owned());
     symlink(&outside, work.join("up")).expect("a link");
     symlink("../secret.txt", work.join("file")).expect("a link");
     symlink("up", work.join("twice")).expect("a link");
@@ -148,7 +179,7 @@ async fn no_path_and_no_link_leads_outside() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_swapped_in_meanwhile_leads_nowhere() {
     let place = Place::new();
-    let work = place.bench.workspace.clone();
+    let work = place.bench.workspace().to_owned();
     let (dir, link, name) = (work.join("d1"), work.join("d2"), work.join("d"));
     std::fs::create_dir(&dir).expect("a folder");
     std::fs::write(dir.join("secret.txt"), "harmless").expect("a file");
@@ -183,7 +214,7 @@ async fn what_is_no_plain_text_is_said_so() {
     assert_eq!(place.says("read_file", "absent").await, "There is no absent.");
     assert_eq!(place.says("read_file", ".").await, ". is a folder, not a file.");
     nix::sys::stat::mknod(
-        &place.bench.workspace.join("pipe"),
+        &place.bench.workspace().join("pipe"),
         nix::sys::stat::SFlag::S_IFIFO,
         nix::sys::stat::Mode::S_IRWXU,
         0,
@@ -216,7 +247,7 @@ async fn a_shared_file_is_kept_with_its_type() {
     let shared =
         place.run("share_file", json!({"path": "r.csv"})).await.expect("shared").shared.expect("a file");
     assert_eq!((shared.name.as_str(), shared.media_type.as_str(), shared.size), ("r.csv", "text/csv", 4));
-    let huge = std::fs::File::create(place.bench.workspace.join("huge")).expect("made");
+    let huge = std::fs::File::create(place.bench.workspace().join("huge")).expect("made");
     huge.set_len(26 * 1024 * 1024).expect("sparse");
     assert!(place.says("share_file", "huge").await.contains("too large"));
 }
@@ -225,7 +256,7 @@ async fn a_shared_file_is_kept_with_its_type() {
 async fn a_command_runs_in_the_workspace_and_its_code_is_told() {
     let place = Place::new();
     let done = place.run("shell", json!({"command": "pwd; echo hi > made"})).await.expect("ran");
-    assert_eq!(done.text, format!("{}\n[exit code 0]", place.bench.workspace.display()));
+    assert_eq!(done.text, format!("{}\n[exit code 0]", place.bench.workspace().display()));
     assert_eq!(place.says("read_file", "made").await, "hi\n");
     let failed = place.run("shell", json!({"command": "echo no >&2; exit 4"})).await.expect_err("failed");
     assert_eq!(failed, "no\n[exit code 4]");
@@ -245,6 +276,8 @@ fn calls_that_cannot_be_run_are_told_why() {
         autonomy: Level::L3,
         allowed: vec![],
         mcp: vec![],
+        image_model: None,
+        web_hosts: Vec::new(),
         deadline_s: 600,
         agent: None,
     };
@@ -260,4 +293,20 @@ fn calls_that_cannot_be_run_are_told_why() {
     }
     profile.workspace = None;
     assert!(tool_defs(&profile).is_empty());
+    profile.tools = ToolSet::All;
+    let names =
+        |profile: &Profile| -> Vec<String> { tool_defs(profile).into_iter().map(|t| t.name).collect() };
+    assert_eq!(names(&profile), ["web_fetch", "remember", "recall"], "these need no workspace");
+    profile.image_model = Some("openai:m".parse().expect("a model"));
+    assert_eq!(names(&profile).len(), 3);
+    profile.workspace = Some("/tmp".into());
+    assert_eq!(names(&profile).last().map(String::as_str), Some("image_generate"));
+}
+
+#[test]
+fn a_result_of_any_length_is_cut_to_what_a_model_can_use_and_says_so() {
+    let long = cut("é".repeat(25_000_000));
+    assert!(long.len() < LONGEST_RESULT + 100);
+    assert!(long.ends_with("\n[cut: the first 307200 of 50000000 bytes]"), "{}", &long[long.len() - 60..]);
+    assert_eq!(cut("short".into()), "short");
 }

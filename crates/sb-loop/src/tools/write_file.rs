@@ -17,12 +17,13 @@ use super::{Bench, Done, Outcome, text};
 
 pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
     let (path, content) = (text(input, "path").to_owned(), text(input, "content").to_owned());
-    let workspace = bench.workspace.clone();
+    let workspace = bench.workspace().to_owned();
     let beside = format!(".{:016x}.part", bench.dice.roll());
-    blocking(move || write(&open(&workspace)?, &path, &content, &beside)).await
+    blocking(move || write(&open(&workspace)?, &path, content.as_bytes(), &beside)).await
 }
 
-fn write(workspace: &Dir, path: &str, content: &str, beside: &str) -> Outcome {
+/// Puts `content` at a path; `beside` is the name it has until it is whole.
+pub(super) fn write(workspace: &Dir, path: &str, content: &[u8], beside: &str) -> Outcome {
     let relative = beneath(path)?;
     let name = relative.file_name().ok_or_else(|| format!("{path:?} names no file."))?;
     if path.ends_with('/') {
@@ -72,11 +73,11 @@ fn open_folder(workspace: &Dir, parent: &Path) -> std::io::Result<Dir> {
     Ok(folder)
 }
 
-fn fill(folder: &Dir, name: &str, content: &str, mode: Option<Permissions>) -> std::io::Result<()> {
+fn fill(folder: &Dir, name: &str, content: &[u8], mode: Option<Permissions>) -> std::io::Result<()> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
     if let Some(mode) = mode {
         file.set_permissions(mode)?;
     }
-    file.write_all(content.as_bytes())?;
+    file.write_all(content)?;
     file.sync_all()
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use sb_harness::model::*;
-use sb_harness::net::{FixedDice, Http, ManualClock};
+use sb_harness::net::{Away, FixedDice, Http, ManualClock};
 use sb_harness::{Blobs, HarnessEvent, HarnessInput};
 use sb_loop::{Done, LoopContext, LoopHarness, Offer, Outcome, ToolDef, Toolbox};
 use serde_json::json;
@@ -65,6 +65,8 @@ fn world() -> (World, Arc<Far>) {
         clock: Arc::new(ManualClock::at(Timestamp(1))),
         dice: Arc::new(FixedDice::new(1)),
         keys: Arc::new(Ring::default()),
+        away: Away::default(),
+        marks: Secret::new("marks"),
     };
     world.harness = Arc::new(LoopHarness::new(context).with_toolbox(far.clone()));
     (world, far)

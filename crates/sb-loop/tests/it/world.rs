@@ -8,8 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use sb_harness::model::*;
-use sb_harness::net::{FixedDice, Http, ManualClock};
-use sb_harness::{Blobs, Events, Harness, HarnessEvent, HarnessInput, Inputs, TurnSpec, channel};
+use sb_harness::net::{Away, FixedDice, Http, ManualClock};
+use sb_harness::{
+    Blobs, Events, Harness, HarnessEvent, HarnessInput, Inputs, Memory as Notes, TurnSpec, channel,
+};
 use sb_loop::{Keys, LoopContext, LoopHarness};
 use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc;
@@ -36,7 +38,7 @@ impl Keys for Ring {
 
 /// Blobs in memory.
 #[derive(Default)]
-pub struct Memory(Mutex<Vec<Bytes>>);
+pub struct Memory(Mutex<Vec<Bytes>>, pub Mutex<Vec<Memo>>);
 
 impl Memory {
     pub fn put(&self, bytes: &[u8]) -> Digest {
@@ -64,6 +66,20 @@ impl Blobs for Memory {
     }
 }
 
+#[async_trait]
+impl Notes for Memory {
+    async fn remember(&self, _: &ProfileName, words: &str, outside: bool) -> Result<Memo, String> {
+        let mut all = self.1.lock().expect("lock");
+        let memo = Memo { id: all.len() as i64 + 1, at: Timestamp(0), words: words.to_owned(), outside };
+        all.push(memo.clone());
+        Ok(memo)
+    }
+    async fn recall(&self, _: &ProfileName, words: &str, most: usize) -> Result<Vec<Memo>, String> {
+        let all = self.1.lock().expect("lock");
+        Ok(all.iter().filter(|m| m.words.contains(words)).take(most).cloned().collect())
+    }
+}
+
 /// What the engine says of the next call.
 #[derive(Debug, Clone)]
 pub enum Says {
@@ -82,6 +98,7 @@ pub struct World {
     pub workspace: tempfile::TempDir,
     /// Answers to calls, in order; `Go` once they are used up.
     pub says: VecDeque<Says>,
+    pub tainted: bool,
     turn: u64,
 }
 
@@ -150,6 +167,8 @@ impl World {
             clock: Arc::new(ManualClock::at(Timestamp(1))),
             dice: Arc::new(FixedDice::new(1)),
             keys: Arc::new(keys),
+            away: Away::default(),
+            marks: Secret::new("marks"),
         };
         let profile = Profile {
             name: "p".into(),
@@ -163,6 +182,8 @@ impl World {
             autonomy: Level::L4,
             allowed: vec![],
             mcp: vec![],
+            image_model: None,
+            web_hosts: Vec::new(),
             deadline_s: 600,
             agent: None,
         };
@@ -174,6 +195,7 @@ impl World {
             blobs: Arc::default(),
             workspace,
             says: VecDeque::new(),
+            tainted: false,
             turn: 0,
         }
     }
@@ -234,6 +256,8 @@ impl World {
             log: self.log.clone(),
             starts: 1,
             blobs: self.blobs.clone(),
+            memory: self.blobs.clone(),
+            tainted: self.tainted,
         };
         let harness = self.harness.clone();
         let task = tokio::spawn(async move { harness.turn(spec, inputs, events).await });

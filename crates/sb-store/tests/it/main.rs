@@ -5,6 +5,7 @@ mod bridges;
 mod chain;
 mod home;
 mod laws;
+mod memory;
 mod older;
 mod rest;
 mod stored;

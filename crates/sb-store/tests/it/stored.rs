@@ -76,7 +76,13 @@ async fn fill(store: &Store, of: &ConversationId) {
     let two = say(store, of, "/status").await;
     let choices = Choices { model: Some("scripted".into()), system: Some("be kind".into()), tools: None };
     let same = Rule::Same { tool: "shell".into(), input: serde_json::json!({ "command": "ls" }) };
-    let pending = Pending { request: RequestId(0xc1), call: call(), reason: "a write".into(), since: NOON };
+    let pending = Pending {
+        request: RequestId(0xc1),
+        call: call(),
+        reason: "a write".into(),
+        carries: false,
+        since: NOON,
+    };
     let mut changes = vec![
         Change::SessionBegan { id: SESSION, at: NOON },
         Change::Chose(choices),

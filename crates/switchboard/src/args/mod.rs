@@ -10,11 +10,13 @@ use clap::{Args, Parser, Subcommand};
 pub mod channel;
 pub mod ledger;
 pub mod mcp;
+pub mod memory;
 pub mod messenger;
 pub mod profile;
 pub mod server;
 
 use ledger::{AgentCommand, LedgerCommand};
+use memory::MemoryCommand;
 use messenger::{
     Bridge, ChannelCommand, InboxCommand, OutboxCommand, PairingCommand, People, Standin, Trust,
 };
@@ -102,6 +104,11 @@ pub enum Command {
     },
     /// List those who were let in, and let them out again
     People(People),
+    /// Look at what agents noted for themselves, and forget it
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// Look at what is to be sent, try it again, or give it up
     Outbox {
         #[command(subcommand)]

@@ -128,6 +128,13 @@ pub struct ProfileFlags {
     /// takes all back
     #[arg(long = "allow", value_name = "RULE")]
     pub allowed: Vec<String>,
+    /// What makes pictures for it, as openai:<model>; it needs a workspace too. An empty one takes it back
+    #[arg(long, value_name = "MODEL")]
+    pub image_model: Option<String>,
+    /// A host of your own network that web_fetch may ask, as HOST or HOST:PORT; again for more. An empty
+    /// one takes all back
+    #[arg(long = "web-host", value_name = "HOST")]
+    pub web_hosts: Vec<String>,
     /// How long a turn may take, not counting the time it waits for people [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub deadline: Option<u32>,
@@ -150,6 +157,7 @@ impl ProfileFlags {
     pub fn is_empty(&self) -> bool {
         let Self { models, base_url, instructions, workspace, tools, autonomy, allowed, deadline, .. } = self;
         let Self { harness, harness_mode, agent, .. } = self;
+        let more = self.image_model.is_some() || !self.web_hosts.is_empty();
         let keys = self.api_key_stdin || self.no_api_key || self.api_key_env.is_some();
         models.is_empty()
             && allowed.is_empty()
@@ -159,6 +167,7 @@ impl ProfileFlags {
             && workspace.is_none()
             && deadline.is_none()
             && !keys
+            && !more
     }
 }
 

@@ -6,6 +6,7 @@ mod doctor;
 mod kinds;
 mod ledger;
 mod mcp;
+mod memory;
 mod people;
 mod posts;
 mod profile;
@@ -95,6 +96,7 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<Exit
         Command::Channel { command } => channel::run(command, desk).await,
         Command::Pairing { command } => people::pairing(command, desk).await,
         Command::People(args) => people::run(args, desk).await,
+        Command::Memory { command } => memory::run(command, desk).await,
         Command::Outbox { command } => posts::outbox(command, desk).await,
         Command::Inbox { command } => posts::inbox(command, desk).await,
         Command::Trust(args) => trust::run(&args, desk).await,

@@ -126,6 +126,14 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()>
         let given = flags.allowed.iter().filter(|rule| !rule.trim().is_empty());
         profile.allowed = given.map(|rule| parsed(rule)).collect::<Result<_>>()?;
     }
+    if let Some(text) = &flags.image_model {
+        profile.image_model =
+            if text.trim().is_empty() { None } else { Some(model(text.trim(), &HarnessRef::Loop)?) };
+    }
+    if !flags.web_hosts.is_empty() {
+        let given = flags.web_hosts.iter().map(|host| host.trim()).filter(|host| !host.is_empty());
+        profile.web_hosts = given.map(str::to_owned).collect();
+    }
     if let Some(seconds) = flags.deadline {
         profile.deadline_s = seconds;
     }
@@ -312,6 +320,8 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ("MCP servers", profile.mcp.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", ")),
         ("allowed unasked", allowed.join(", ")),
         ("workspace", profile.workspace.as_deref().map_or_else(|| "none".to_owned(), shown)),
+        ("picture model", profile.image_model.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("own web hosts", profile.web_hosts.join(", ")),
         ("deadline", format!("{} s", profile.deadline_s)),
         ("instructions", profile.instructions.clone()),
     ];

@@ -1,11 +1,11 @@
-//! The client's calls about channels, people, outbox and inbox.
+//! The client's calls about channels, people, notes, outbox and inbox.
 
 use reqwest::Method;
 
 use super::{Desk, Result, json, query, segment};
 use crate::local::wire::{
-    ApprovePairing, ChannelInfo, EnableChannel, InboxInfo, KindInfo, PairingInfo, PersonInfo, PostInfo,
-    PutChannel, ReplayedInfo, TrustInfo,
+    ApprovePairing, ChannelInfo, EnableChannel, InboxInfo, KindInfo, MemoInfo, PairingInfo, PersonInfo,
+    PostInfo, PutChannel, ReplayedInfo, TrustInfo,
 };
 
 impl Desk {
@@ -66,6 +66,17 @@ impl Desk {
     /// Lets somebody out again.
     pub async fn remove_person(&self, channel: &str, id: &str) -> Result<()> {
         self.delete(&format!("/desk/people/{}/{}", segment(channel), segment(id))).await
+    }
+
+    /// What a profile's agent noted, newest first.
+    pub async fn memos(&self, profile: &str) -> Result<Vec<MemoInfo>> {
+        self.get(&format!("/desk/profiles/{}/memos", segment(profile))).await
+    }
+
+    /// Forgets one note, or all.
+    pub async fn forget(&self, profile: &str, id: Option<i64>) -> Result<()> {
+        let one = id.map(|id| format!("/{id}")).unwrap_or_default();
+        self.delete(&format!("/desk/profiles/{}/memos{one}", segment(profile))).await
     }
 
     /// What is unsent or was refused; `all`: also what was sent.

@@ -289,5 +289,11 @@ fn call() -> Call {
 }
 
 fn pending() -> Pending {
-    Pending { request: RequestId(7), call: call(), reason: "a write at autonomy L3".into(), since: NOON }
+    Pending {
+        request: RequestId(7),
+        call: call(),
+        reason: "a write at autonomy L3".into(),
+        carries: false,
+        since: NOON,
+    }
 }

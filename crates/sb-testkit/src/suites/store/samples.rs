@@ -167,6 +167,8 @@ pub fn profile(name: &str) -> Profile {
         autonomy: Level::L3,
         allowed: Vec::new(),
         mcp: Vec::new(),
+        image_model: None,
+        web_hosts: Vec::new(),
         deadline_s: 600,
         agent: None,
     }
