@@ -90,7 +90,7 @@ impl Store {
             .await
     }
 
-    /// At most `most` open posts of a place in the order of writing, due or not.
+    /// At most `most` open posts of a place in the order of writing, due or not; none where nothing reaches the chat.
     pub async fn open_posts(&self, channel: &Slug, chat: &Chat, most: usize) -> Result<Vec<StoredPost>> {
         let (channel, chat, most) = (channel.clone(), chat.clone(), limit(most));
         self.read("reading what is to be sent", move |db| {
@@ -98,6 +98,8 @@ impl Store {
                 "select {COLUMNS} from posts
                  where channel = $1 and state = 'open' and chat = $2 and coalesce(thread, '') = coalesce($3, '')
                      and (thread is null) = ($3 is null) and sort = $4
+                     and not exists (select 1 from chats c
+                                     where c.channel = posts.channel and c.chat = posts.chat and c.gone is not null)
                  order by number limit $5"
             );
             let of = params![channel.as_str(), chat.id, chat.thread, chat.sort.word(), most];

@@ -114,6 +114,7 @@ async fn it_is_told_the_instructions_and_after_an_undo_what_is_left() {
     assert!(said.contains("prompt 1") && said.contains("> one") && !said.contains("> two"), "{said}");
 }
 
+/// Holds: H-27.
 #[tokio::test]
 async fn what_it_asks_waits_for_a_person_and_is_done_once_allowed() {
     let app = app().await;

@@ -275,7 +275,13 @@ impl Harness for Careless {
             loop {
                 tokio::select! {
                     event = hear.recv() => match event {
-                        Some(HarnessEvent::Call(call)) => drop(tell.send(self.does(&call))),
+                        Some(HarnessEvent::Call(call)) => {
+                            let does = self.does(&call);
+                            if let HarnessInput::Done(_, result) = &does {
+                                drop(events.send(HarnessEvent::Log(result.clone())).await);
+                            }
+                            drop(tell.send(does));
+                        }
                         Some(event) => drop(events.send(event).await),
                         None => break,
                     },

@@ -246,6 +246,8 @@ pub async fn a_gone_chat_is_not_among_the_places_to_send(ground: &impl Ground) {
     assert_eq!(places().await, all, "with the earliest due of each");
     store.chat_gone(&tg, "8", Some("blocked")).await.unwrap();
     store.chat_gone(&slug("dc"), "9", Some("another channel's")).await.unwrap();
+    let there = store.open_posts(&tg, &thread, 9).await.unwrap();
+    assert_eq!(there, [], "what is unsent there is not tried");
     assert_eq!(places().await, [all[0].clone(), later.clone()]);
     let facts = ChatFacts { known_as: None, gone: Some("blocked".into()) };
     assert_eq!(store.chat_facts(&tg, "8").await.unwrap(), facts);
