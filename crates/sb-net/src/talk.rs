@@ -18,9 +18,9 @@ use tokio::task::JoinSet;
 use crate::child::{Exit, Group, Kept, confined, exit_of};
 
 /// Longest line that is read; a program that sends more is no longer listened to.
-const LONGEST_LINE: u64 = 64 * 1024 * 1024;
-/// Lines that wait on either side.
-const WAITING: usize = 64;
+const LONGEST_LINE: u64 = 32 * 1024 * 1024;
+/// Lines that wait on either side; few, since each may be long.
+const WAITING: usize = 8;
 /// Bytes of its error output that are kept.
 const LAST_WORDS: usize = 4 * 1024;
 

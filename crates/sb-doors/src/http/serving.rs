@@ -20,7 +20,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -28,6 +28,8 @@ use tower::ServiceExt;
 use super::crowd::{Crowd, Held};
 use super::{Peer, Tls};
 
+/// How long a connection may be silent at first when the server closes.
+const JUST_CONNECTED: Duration = Duration::from_millis(500);
 /// How long open requests may take to end once the server closes.
 const GRACE: Duration = Duration::from_secs(4);
 /// Largest head of a request, in bytes.
@@ -142,7 +144,10 @@ where
 {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head_within).max_buf_size(LARGEST_HEAD);
+    let asked = Arc::new(Notify::new());
+    let asks = Arc::clone(&asked);
     let service = service_fn(move |mut request: Request<Incoming>| {
+        asks.notify_one();
         request.extensions_mut().insert(peer);
         router.clone().oneshot(request)
     });
@@ -151,14 +156,26 @@ where
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = closing.cancelled() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+            // Whoever has only just connected may still say what it wants: hung up on, it could not know whether
+            // that was done.
+            tokio::select! {
+                ended = serving.as_mut() => ended,
+                () = first_words(&asked) => {
+                    serving.as_mut().graceful_shutdown();
+                    serving.await
+                }
+            }
         }
     };
     if let Err(why) = ended {
         // Clients leave as they like.
         tracing::debug!(error = %why, "a connection ended early");
     }
+}
+
+/// Waits for a connection's first request, which may be over long since, or for as long as one may take to come.
+async fn first_words(asked: &Notify) {
+    let _ = tokio::time::timeout(JUST_CONNECTED, asked.notified()).await;
 }
 
 #[cfg(test)]
