@@ -156,7 +156,7 @@ def main():
     wanted = sys.argv[3:]
     provider = subprocess.Popen([sys.executable, HERE / "provider.py", "0"], stdout=subprocess.PIPE, text=True)
     address = provider.stdout.readline().split("listening on ")[1].strip()
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
         made = pathlib.Path(made)
         home = made / "agents"
         set_up(home, address)
