@@ -1,7 +1,7 @@
 //! An agent that speaks the Agent Client Protocol and obeys the script in its prompt: for tests, and for
 //! trying things without an account. `switchboard profile add a --harness "acp:…/acp_agent" --workspace DIR`.
 //!
-//! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`.
+//! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`, `files`.
 //! Its sessions are files in its folder, so that another process can take them up.
 #![allow(clippy::disallowed_methods, reason = "it stands for a program that sleeps")]
 
@@ -188,6 +188,30 @@ impl Agent {
                     }
                 }
                 self.say(&said.join(", "));
+            }
+            "files" => {
+                let asks = [
+                    ("fs/read_text_file", json!({"path": here("in.txt"), "line": 2, "limit": 1})),
+                    ("fs/read_text_file", json!({"path": "/etc/passwd"})),
+                    ("fs/write_text_file", json!({"path": here("../out.txt"), "content": "x"})),
+                    ("fs/write_text_file", json!({"path": here("new/in.txt"), "content": "x"})),
+                ];
+                for (method, params) in asks {
+                    self.next += 1;
+                    let id = format!("file{}", self.next);
+                    self.send(json!({"id": id, "method": method, "params": params}));
+                    let said = loop {
+                        let Some(message) = self.hear() else { return false };
+                        if message["id"] == id {
+                            break message["result"]["content"]
+                                .as_str()
+                                .unwrap_or(if message["error"].is_null() { "done" } else { "refused" })
+                                .trim()
+                                .to_owned();
+                        }
+                    };
+                    self.say(&format!("{said}. "));
+                }
             }
             "mute" => loop {
                 // It hears nothing any more, not even that it is to stop.

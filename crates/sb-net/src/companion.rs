@@ -16,7 +16,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use crate::child::{self, Exit, Group};
 
 /// A program to be started and spoken to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Spoken {
     pub program: String,
     pub args: Vec<String>,

@@ -1,47 +1,32 @@
-//! Talks with a program line by line, as long as both want, in a process group of its own.
+//! Talks with a [`Companion`] line by line, so that neither side holds the other up for ever.
 //!
-//! Invariant: nothing it started outlives the [`Talk`]: dropping it kills the whole group. Lines go through
-//! bounded queues both ways, so a program that floods us is slowed, and one that does not read holds up
-//! whoever writes to it and nobody else. What it says on its error output is a log; its end is kept.
+//! Lines go through bounded queues both ways: a program that floods us is slowed, and one that does not read
+//! holds up whoever writes to it and nobody else. What it says beside is a log; its end is kept.
 
 use std::io;
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use sb_model::Secret;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::child::{Exit, Group, Kept, confined, exit_of};
+use crate::child::{Exit, Kept};
+use crate::companion::{Companion, CompanionLines, Spoken, write_line};
 
 /// Longest line that is read; a program that sends more is no longer listened to.
-const LONGEST_LINE: u64 = 32 * 1024 * 1024;
+const LONGEST_LINE: usize = 32 * 1024 * 1024;
 /// Lines that wait on either side; few, since each may be long.
 const WAITING: usize = 8;
-/// Bytes of its error output that are kept.
+/// Bytes of what it says beside that are kept.
 const LAST_WORDS: usize = 4 * 1024;
-
-/// A program to talk with.
-#[derive(Debug, Clone)]
-pub struct Talker {
-    pub program: String,
-    pub args: Vec<String>,
-    pub dir: PathBuf,
-    /// Variables besides the few harmless ones of ours.
-    pub env: Vec<(String, Secret)>,
-}
 
 /// A program that runs and is talked with.
 pub struct Talk {
-    child: tokio::process::Child,
+    program: Companion,
     said: mpsc::Receiver<String>,
     say: Option<mpsc::Sender<String>>,
     errors: Arc<Mutex<Kept>>,
-    // Before the tasks, so that their pipes end.
-    _group: Group,
     _tasks: JoinSet<()>,
 }
 
@@ -50,21 +35,16 @@ impl Talk {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(talker: &Talker) -> io::Result<Self> {
-        let mut child = command(talker).spawn()?;
-        let group = Group::of(&child);
+    pub fn start(spoken: &Spoken) -> io::Result<Self> {
+        let (program, input, output, beside) = Companion::start(spoken, LONGEST_LINE)?;
         let (heard, said) = mpsc::channel(WAITING);
         let (say, to_say) = mpsc::channel(WAITING);
         let errors = Arc::new(Mutex::new(Kept::new(LAST_WORDS)));
         let mut tasks = JoinSet::new();
-        if let (Some(input), Some(output), Some(log)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        {
-            tasks.spawn(write(input, to_say));
-            tasks.spawn(read(output, heard));
-            tasks.spawn(listen(log, Arc::clone(&errors)));
-        }
-        Ok(Self { child, said, say: Some(say), errors, _group: group, _tasks: tasks })
+        tasks.spawn(write(input, to_say));
+        tasks.spawn(read(output, heard));
+        tasks.spawn(listen(beside, Arc::clone(&errors)));
+        Ok(Self { program, said, say: Some(say), errors, _tasks: tasks })
     }
 
     /// The next line it says, without its end; none: it says no more. Cancel-safe.
@@ -86,9 +66,9 @@ impl Talk {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone().text().trim().to_owned()
     }
 
-    /// How it ended, if it has.
-    pub fn ended(&mut self) -> Option<Exit> {
-        self.child.try_wait().ok().flatten().map(exit_of)
+    /// How it ended, if it does within this time.
+    pub async fn ended_within(&mut self, wait: Duration) -> Option<Exit> {
+        self.program.ended_within(wait).await
     }
 }
 
@@ -99,62 +79,50 @@ pub fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-fn command(talker: &Talker) -> Command {
-    let mut command = confined(&talker.program, &talker.args, &talker.dir);
-    command
-        .envs(talker.env.iter().map(|(name, value)| (name, value.expose())))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
 async fn write(mut input: ChildStdin, mut lines: mpsc::Receiver<String>) {
-    while let Some(mut line) = lines.recv().await {
-        line.push('\n');
-        if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
+    while let Some(line) = lines.recv().await {
+        if write_line(&mut input, line.into_bytes()).await.is_err() {
             return;
         }
     }
 }
 
-async fn read(output: ChildStdout, heard: mpsc::Sender<String>) {
-    let mut output = BufReader::new(output);
+async fn read(mut output: CompanionLines<ChildStdout>, heard: mpsc::Sender<String>) {
     loop {
-        let mut line = Vec::new();
-        let read = (&mut output).take(LONGEST_LINE).read_until(b'\n', &mut line).await;
-        let whole = line.last() == Some(&b'\n');
-        match read {
-            Ok(0) | Err(_) => return,
-            Ok(n) if !whole && n as u64 == LONGEST_LINE => {
-                tracing::warn!("a program sent a line without end; it is not listened to any more");
+        match output.next().await {
+            Ok(Some(line)) => {
+                let line = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
+                if heard.send(line).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(why) => {
+                tracing::warn!(error = %why, "a program is not listened to any more");
                 return;
             }
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line);
-        if heard.send(text.trim_end_matches(['\n', '\r']).to_owned()).await.is_err() {
-            return;
         }
     }
 }
 
-async fn listen(mut log: ChildStderr, kept: Arc<Mutex<Kept>>) {
-    let mut bytes = [0; 4096];
-    while let Ok(n @ 1..) = log.read(&mut bytes).await {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..n]);
+async fn listen(mut beside: CompanionLines<ChildStderr>, kept: Arc<Mutex<Kept>>) {
+    while let Ok(Some(mut line)) = beside.next_beginning().await {
+        line.push(b'\n');
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push(&line);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sb_model::Secret;
+
     use super::*;
     use crate::child::tests::assert_goes;
 
-    fn sh(script: &str) -> Talker {
+    fn sh(script: &str) -> Spoken {
         let args = vec!["-c".to_owned(), script.to_owned()];
-        let env = vec![("OWN".to_owned(), Secret::new("value".to_owned()))];
-        Talker { program: "sh".to_owned(), args, dir: std::env::temp_dir(), env }
+        let variables = vec![("OWN".to_owned(), Secret::new("value"))];
+        Spoken { program: "sh".to_owned(), args, dir: std::env::temp_dir(), variables }
     }
 
     #[tokio::test]
@@ -166,10 +134,11 @@ mod tests {
         assert_eq!(talk.next().await.as_deref(), Some("heard one"));
         talk.say = None;
         assert_eq!(talk.next().await, None);
-        while talk.ended().is_none() || talk.last_words().is_empty() {
+        assert_eq!(talk.ended_within(Duration::from_secs(60)).await, Some(Exit::Code(3)));
+        while talk.last_words().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!((talk.ended(), talk.last_words().as_str()), (Some(Exit::Code(3)), "bye"));
+        assert_eq!(talk.last_words(), "bye");
     }
 
     #[tokio::test]

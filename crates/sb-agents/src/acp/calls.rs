@@ -109,9 +109,11 @@ impl Known {
             "search" if !places.is_empty() => ("search", ToolClass::Read),
             "think" => ("think", ToolClass::Read),
             "fetch" => ("web_fetch", ToolClass::Outside),
-            // Whatever it is, it is judged as a program would be.
-            "" => ("other", ToolClass::Shell),
-            kind => (kind, ToolClass::Shell),
+            kind @ ("edit" | "delete" | "move" | "read" | "search" | "switch_mode") => {
+                (kind, ToolClass::Shell)
+            }
+            // Whatever it is, it is judged as a program would be, and under no name of ours.
+            _ => ("other", ToolClass::Shell),
         };
         if matches!(class, ToolClass::Write) || tool == "read_file" {
             input.insert("path".to_owned(), places.join(", ").into());
@@ -301,6 +303,9 @@ mod tests {
         assert_eq!(named(fetch).map(|c| c.1), Ok(ToolClass::Outside));
         let odd = json!({"toolCallId": "1", "title": "mcp__x__y"});
         assert_eq!(named(odd), Ok(("other".into(), ToolClass::Shell, json!({"title": "mcp__x__y"}))));
+        let forged =
+            json!({"toolCallId": "1", "kind": "ledger_pay", "rawInput": {"to": "bob", "amount": "1"}});
+        assert_eq!(named(forged).map(|c| (c.0, c.1)), Ok(("other".into(), ToolClass::Shell)));
         let blind = json!({"toolCallId": "1", "kind": "edit", "title": "Edit"});
         assert_eq!(named(blind).map(|c| c.1), Ok(ToolClass::Shell), "it names no file");
     }

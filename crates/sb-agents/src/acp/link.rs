@@ -1,9 +1,11 @@
 //! The line to one agent process: requests with ids of ours, answers to its own.
 
 use std::io;
+use std::time::Duration;
 
+use sb_harness::net::Spoken;
 use sb_harness::net::child::Exit;
-use sb_harness::net::talk::{Talk, Talker};
+use sb_harness::net::talk::Talk;
 use sb_wire::jsonrpc::{self, Failure, Message};
 use serde_json::Value;
 
@@ -14,8 +16,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub fn start(talker: &Talker) -> io::Result<Self> {
-        Ok(Self { talk: Talk::start(talker)?, next: 0 })
+    pub fn start(spoken: &Spoken) -> io::Result<Self> {
+        Ok(Self { talk: Talk::start(spoken)?, next: 0 })
     }
 
     /// Asks for something; the answer comes under the id that is given back. That it is gone shows by [`next`](Self::next).
@@ -54,13 +56,8 @@ impl Link {
     /// How it ended, and its last words.
     pub async fn end(&mut self) -> (Option<Exit>, String) {
         // Its outputs end a moment before it does.
-        for _ in 0..50 {
-            if let Some(exit) = self.talk.ended() {
-                return (Some(exit), self.talk.last_words());
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-        (None, self.talk.last_words())
+        let exit = self.talk.ended_within(Duration::from_millis(500)).await;
+        (exit, self.talk.last_words())
     }
 
     async fn send(&self, message: &Message) {

@@ -57,7 +57,7 @@ impl Agent {
         known: Option<&str>,
         version: &str,
     ) -> Result<(Self, Opened), TurnFault> {
-        let link = Link::start(&launch.talker).map_err(|why| not_started(&launch, &why))?;
+        let link = Link::start(&launch.spoken).map_err(|why| not_started(&launch, &why))?;
         let mut agent =
             Self { link, launch, session: String::new(), images: false, cost_micros: 0, untold: Vec::new() };
         let info = json!({"name": "switchboard", "title": "Switchboard", "version": version});
@@ -80,7 +80,7 @@ impl Agent {
         let (opened, offered) = match taken_up {
             Some(offered) => (Opened::Known, offered),
             None => {
-                let new = json!({"cwd": agent.launch.talker.dir, "mcpServers": []});
+                let new = json!({"cwd": agent.launch.spoken.dir, "mcpServers": []});
                 let offered =
                     agent.call("session/new", new).await.map_err(|why| agent.unopened(why, &able))?;
                 agent.session = offered["sessionId"].as_str().unwrap_or_default().to_owned();
@@ -102,7 +102,7 @@ impl Agent {
             (false, true) => "session/load",
             (false, false) => return None,
         };
-        let params = json!({"sessionId": id, "cwd": self.launch.talker.dir, "mcpServers": []});
+        let params = json!({"sessionId": id, "cwd": self.launch.spoken.dir, "mcpServers": []});
         match self.call(method, params).await {
             Ok(offered) => {
                 self.session = id.to_owned();
@@ -201,7 +201,7 @@ impl Agent {
 
     /// What an agent said, on one line, without what it was given as a secret.
     fn plain(&self, text: &str) -> String {
-        let secrets: Vec<&Secret> = self.launch.talker.env.iter().map(|(_, value)| value).collect();
+        let secrets: Vec<&Secret> = self.launch.spoken.variables.iter().map(|(_, value)| value).collect();
         let last: String =
             text.lines().rev().take(3).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ");
         redact(last.trim(), &secrets)
@@ -244,7 +244,7 @@ async fn refuse(link: &Link, id: Value, method: &str) {
 }
 
 fn not_started(launch: &Launch, why: &std::io::Error) -> TurnFault {
-    let program = &launch.talker.program;
+    let program = &launch.spoken.program;
     let what = match (why.kind(), launch.install) {
         (std::io::ErrorKind::NotFound, Some(how)) => format!(
             "{} cannot be started: there is no program {program} here. It is installed by: {how}",

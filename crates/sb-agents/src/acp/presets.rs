@@ -1,7 +1,8 @@
 //! The agents known by name, as data: how each is started, keyed, pointed at a model, and made to ask.
 
 use sb_harness::model::{Choices, HarnessRef, Level, ModelRef, Profile, Secret};
-use sb_harness::net::talk::{Talker, is_installed};
+use sb_harness::net::Spoken;
+use sb_harness::net::talk::is_installed;
 
 use super::Launching;
 
@@ -154,7 +155,7 @@ pub fn presets() -> &'static [Preset] {
 pub struct Launch {
     /// What people call it.
     pub label: String,
-    pub talker: Talker,
+    pub spoken: Spoken,
     /// How it is made to ask; none: at this level it need not.
     pub asks: Option<Asking>,
     /// How it is installed, where that is known.
@@ -206,7 +207,7 @@ impl Launch {
         let program = words.remove(0);
         Ok(Self {
             label: preset.map_or_else(|| called(&program, &words), |p| p.label.to_owned()),
-            talker: Talker { program, args: words, dir, env },
+            spoken: Spoken { program, args: words, dir, variables: env },
             asks: asking(preset, profile),
             install: preset.map(|p| p.install),
         })
@@ -215,8 +216,9 @@ impl Launch {
     /// Whether another process would be the same.
     pub(super) fn is_same(&self, other: &Launch) -> bool {
         let plain = |of: &Launch| {
-            let env: Vec<_> = of.talker.env.iter().map(|(n, v)| (n.clone(), v.expose().to_owned())).collect();
-            (of.talker.program.clone(), of.talker.args.clone(), of.talker.dir.clone(), env, of.asks.clone())
+            let env: Vec<_> =
+                of.spoken.variables.iter().map(|(n, v)| (n.clone(), v.expose().to_owned())).collect();
+            (of.spoken.program.clone(), of.spoken.args.clone(), of.spoken.dir.clone(), env, of.asks.clone())
         };
         plain(self) == plain(other)
     }

@@ -26,6 +26,8 @@ use super::prompt::{self, Knows};
 
 /// How long an agent may take to stop, before its process is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// Changes that were allowed and may still be asked of us to make.
+const MOST_ALLOWED: usize = 20;
 /// Prompts of one turn: a person's reason for declining is told in one of its own.
 const MOST_PROMPTS: usize = 20;
 
@@ -99,7 +101,7 @@ pub(super) async fn run(
         Ok(both) => both,
         Err(fault) => return (Err(fault), None),
     };
-    let workspace = agent.launch.talker.dir.clone();
+    let workspace = agent.launch.spoken.dir.clone();
     let mut run = Run {
         agent,
         spec,
@@ -300,6 +302,9 @@ impl Run {
                     (question.call.input["path"].as_str(), self.new_text(&question.call.id))
                 {
                     self.allowed.push((path.to_owned(), text));
+                    if self.allowed.len() > MOST_ALLOWED {
+                        self.allowed.remove(0);
+                    }
                 }
                 let outcome = json!({"outcome": {"outcome": "selected", "optionId": allow}});
                 self.agent.link.answer(question.id, Ok(outcome)).await;

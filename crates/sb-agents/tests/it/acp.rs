@@ -235,6 +235,8 @@ async fn one_that_cannot_be_made_to_ask_is_refused() {
     })
     .await;
     assert_eq!(say(&app, "hello").await.kind, EndKind::Replied);
+    let app = app_with(|p| (p.harness, p.autonomy) = (agent("--no-modes"), Level::L5)).await;
+    assert_eq!(say(&app, "hello").await.kind, EndKind::Replied, "from L5 on there is little to ask");
 }
 
 #[tokio::test]
