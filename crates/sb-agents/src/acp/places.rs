@@ -13,7 +13,8 @@ pub(super) fn within(workspace: &Path, path: &str) -> Option<String> {
     let there = whole.ancestors().find(|part| part.symlink_metadata().is_ok())?;
     let rest = whole.strip_prefix(there).ok()?;
     let real = there.canonicalize().ok()?;
-    let inside = real.strip_prefix(&root).ok()?.join(rest);
+    // Put together from parts: joined to nothing, a path would end in a slash.
+    let inside: PathBuf = real.strip_prefix(&root).ok()?.components().chain(rest.components()).collect();
     let text = inside.to_str()?.to_owned();
     Some(if text.is_empty() { ".".to_owned() } else { text })
 }
@@ -48,6 +49,8 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere", root.join("dangling")).expect("made");
         let at = |path: &str| within(&root, path);
         assert_eq!(at("a/b.txt").as_deref(), Some("a/b.txt"));
+        std::fs::write(root.join("a/there.txt"), "").expect("made");
+        assert_eq!((at("a/there.txt").as_deref(), at("a").as_deref()), (Some("a/there.txt"), Some("a")));
         assert_eq!(at(root.join("a/new/c").to_str().unwrap()).as_deref(), Some("a/new/c"));
         assert_eq!((at("a/../b").as_deref(), at(".").as_deref()), (Some("b"), Some(".")));
         for odd in ["../x", "/etc/passwd", "out/x", "a/../../x", "file:///etc/passwd", "dangling"] {

@@ -185,6 +185,18 @@ async fn a_file_outside_its_folder_is_refused_without_asking_anybody() {
 }
 
 #[tokio::test]
+async fn files_it_asks_us_for_are_its_folders_and_a_write_passes_the_gate() {
+    let app = app().await;
+    std::fs::write(app.workspace().join("in.txt"), "one\ntwo\nthree\n").unwrap();
+    let asked = say(&app, "!tool fault {\"kind\":\"files\"}").await;
+    assert!(asked.said.starts_with("two. refused. refused."), "{}", asked.said);
+    assert!(asked.said.contains("write_file {\"content\":\"x\",\"path\":\"new/in.txt\"}"), "{}", asked.said);
+    assert!(!app.workspace().join("new").exists());
+    assert!(say(&app, "/approve").await.said.contains("done."));
+    assert!(app.workspace().join("new/in.txt").exists() && !app.home().join("out.txt").exists());
+}
+
+#[tokio::test]
 async fn two_questions_at_once_are_put_one_after_the_other() {
     let app = app().await;
     assert!(say(&app, "!tool fault {\"kind\":\"twice\"}").await.said.contains("a.txt"));
