@@ -270,7 +270,7 @@ impl Actor {
         while let Some(input) = inputs.pop_front() {
             now.conversation.context = self.context(&now.conversation.state().profile.clone());
             let time = self.time(now);
-            let input = self.engine.unless_it_cannot_be(&now.conversation.context.profile, input);
+            let input = self.engine.unless_it_cannot_be(&now.conversation.context.profile, input).await?;
             let outcome = now.conversation.handle(time, input);
             let posts = Posts::of(&outcome.record, now.conversation.state());
             if !outcome.record.is_empty() {
@@ -280,7 +280,7 @@ impl Actor {
                 now.version = self.engine.inner().store.commit(&self.id, now.version, outcome.record).await?;
                 meter::committed(begun.elapsed(), turn_end);
             }
-            self.posted(posts);
+            self.posted(posts).await?;
             for effect in outcome.perform {
                 inputs.extend(self.perform(now, effect).await?);
             }

@@ -86,6 +86,10 @@ impl Engine {
             );
             return Err(EngineError::new(EngineErrorKind::Bad, said));
         }
+        if let Some(job) = self.job_of(name).await? {
+            let said = format!("The job {job} asks {name}. Remove it first: switchboard job remove {job}");
+            return Err(EngineError::new(EngineErrorKind::Bad, said));
+        }
         if !self.store().remove_profile(name).await? {
             return Err(EngineError::no_profile(name));
         }

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use sb_core::Input;
-use sb_core::model::{AccountKey, HarnessEvent, Profile, ProfileName};
+use sb_core::model::{AccountKey, Profile, ProfileName};
 use sb_store::ledgers::{Account, Act, BadAmount, Entry, Ledger, Refused, Sealed, Sort, Usd};
 use sb_store::{NewAccount, OPERATOR};
 
@@ -114,19 +113,6 @@ impl Engine {
             }
             _ => None,
         })
-    }
-
-    /// A call that cannot be done is not put before anybody.
-    pub(crate) fn unless_it_cannot_be(&self, profile: &Profile, input: Input) -> Input {
-        match input {
-            Input::Harness(turn, HarnessEvent::Call(call)) => {
-                match self.store().house_cannot(profile.agent, &call) {
-                    Some(why) => Input::CannotBe(turn, call, why),
-                    None => Input::Harness(turn, HarnessEvent::Call(call)),
-                }
-            }
-            other => other,
-        }
     }
 
     /// All accounts, people first, each sort by name.

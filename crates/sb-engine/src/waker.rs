@@ -1,7 +1,8 @@
-//! One timer for all conversations that wanted to be woken: a dormant one is a row, and costs nothing.
+//! One timer for all conversations that wanted to be woken and all jobs: a dormant one is a row, and costs nothing.
 
 use std::time::Duration;
 
+use sb_core::model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
@@ -18,6 +19,7 @@ pub(crate) async fn run(engine: Engine, closing: CancellationToken) {
             () = tokio::time::sleep(LOOK) => {}
         }
         let now = engine.inner().clock.now();
+        run_jobs(&engine, now).await;
         let due = match engine.store().next_wake().await {
             Ok(Some(at)) if at <= now => engine.store().due(now).await,
             Ok(_) => continue,
@@ -27,5 +29,16 @@ pub(crate) async fn run(engine: Engine, closing: CancellationToken) {
             Ok(due) => due.iter().for_each(|conversation| engine.send(conversation, Mail::Wake)),
             Err(why) => tracing::warn!(error = %why, "nobody could be woken"),
         }
+    }
+}
+
+async fn run_jobs(engine: &Engine, now: Timestamp) {
+    let ran = match engine.store().next_job().await {
+        Ok(Some(at)) if at <= now => engine.run_due_jobs(now).await,
+        Ok(_) => Ok(()),
+        Err(why) => Err(why.into()),
+    };
+    if let Err(why) = ran {
+        tracing::warn!(error = %why, "no job could be run");
     }
 }

@@ -13,27 +13,41 @@ use crate::ToolClass;
 pub struct HouseTool {
     pub name: &'static str,
     pub class: ToolClass,
+    /// It is about the ledger, so only a profile with an agent has it.
+    pub of_ledger: bool,
     pub description: &'static str,
     /// Its input: strings, all required, each with what it is.
     pub input: &'static [(&'static str, &'static str)],
 }
 
 /// All of them.
-pub static HOUSE_TOOLS: [HouseTool; 2] = [
+pub static HOUSE_TOOLS: [HouseTool; 3] = [
     HouseTool {
         name: "ledger_balance",
         class: ToolClass::Read,
+        of_ledger: true,
         description: "Says what is left of your budget in the ledger, as JSON with budget_remaining_usd as a decimal string.",
         input: &[],
     },
     HouseTool {
         name: "ledger_pay",
         class: ToolClass::Spend,
+        of_ledger: true,
         description: "Pays an account of the ledger out of your budget. A payment that was made cannot be taken back.",
         input: &[
             ("to", "Whom to pay: an account's name or its key"),
             ("amount", "US dollars as a decimal string, such as \"2.50\""),
             ("purpose", "What it is for, in a few words"),
+        ],
+    },
+    HouseTool {
+        name: "send_message",
+        class: ToolClass::Outside,
+        of_ledger: false,
+        description: "Sends a message into another conversation that you have with people on a messenger. What you answer here needs no tool: it is sent by itself. The answer says which conversations there are, if you name one that is not.",
+        input: &[
+            ("to", "The conversation's id, such as telegram:helper:chat:4242"),
+            ("text", "What to say there, as Markdown"),
         ],
     },
 ];

@@ -14,6 +14,7 @@ mod fault;
 mod harness_ref;
 mod house;
 mod ids;
+mod job;
 mod mcp;
 mod memory;
 mod message;
@@ -38,6 +39,7 @@ pub use ids::{
     BadId, CallId, ConversationId, Digest, MessageId, MessageRef, ProfileName, RequestId, Seq, SessionId,
     Slug, TokenId, TurnId,
 };
+pub use job::{Job, JobRun, Schedule};
 pub use mcp::{McpAt, McpFound, McpOverride, McpServer, McpTool, McpToolState};
 pub use memory::Memo;
 pub use message::{Attachment, Busy, Inbound, Key, Manner, Message, Principal, Rights};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Address, Attachment, MessageId, MessageRef, RequestId, TurnId};
+use crate::{Address, Attachment, CallId, MessageId, MessageRef, RequestId, TurnId};
 
 /// Names a post for ever: what it is about, so that the same thing is never posted under two names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,6 +34,10 @@ impl PostKey {
             None => Self(format!("request:{request}")),
             Some(message) => Self(format!("request:{request}:{}", message.0)),
         }
+    }
+    /// A message that the agent sends into another conversation by this call.
+    pub fn sent(turn: TurnId, call: &CallId) -> Self {
+        Self(format!("sent:{turn}:{call}"))
     }
     /// That a turn was cut off by a restart; said once, however often it is.
     pub fn restarted(turn: TurnId) -> Self {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::blobs::Blobs;
 use crate::dialect;
 use crate::error::Result;
-use crate::rows;
 use crate::store::{Store, blocking};
+use crate::{jobs, rows};
 
 /// Rows removed in one transaction, so that clearing up holds nobody up.
 const PIECE: usize = 500;
@@ -145,6 +145,7 @@ fn forget_posts(db: &Connection, keys: &[String], before: Timestamp) -> Result<u
     )?;
     let mut count = 0;
     for key in keys {
+        jobs::keep_sent(db, key)?;
         let of = params![key, before.0];
         count += u64::from(post.execute(of)? + parts.execute(of)? > 0);
     }

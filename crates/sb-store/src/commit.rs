@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 use sb_model::{Change, ConversationId, Entry, MessageId, Record, SessionId};
 
 use crate::error::{Result, StoreError, StoreErrorKind};
+use crate::house::{self, HouseCall};
 use crate::ledger::Books;
 use crate::plan::{Logged, Plan, SessionEdit};
 use crate::posting;
@@ -46,7 +47,8 @@ fn commit(
         match change {
             Change::Logged { session, entry } => append(db, *session, entry)?,
             Change::House { session, seq, at, turn, agent, call } => {
-                let record = books.perform(db, *at, *turn, *agent, call)?;
+                let call = HouseCall { now: *at, conversation: of, turn: *turn, agent: *agent, call };
+                let record = house::perform(db, books, &call)?;
                 append(db, *session, &Entry { seq: *seq, at: *at, turn: Some(*turn), record })?;
             }
             Change::Ended { message, ending } => end_message(db, of, *message, &json(ending)?)?,

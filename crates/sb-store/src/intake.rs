@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use sb_model::{ConversationId, Inbound, Key, Message, MessageId, ProfileName, Timestamp, TurnId};
 
 use crate::error::Result;
+use crate::house;
 use crate::rows::{self, MessageBody};
 use crate::store::Store;
 
@@ -111,6 +112,9 @@ pub(crate) fn insert(db: &Connection, mut inbound: Inbound, now: Timestamp) -> R
     db.prepare_cached("insert into conversations (id, profile) values ($1, $2) on conflict (id) do nothing")?
         .execute([inbound.conversation.as_str(), inbound.profile.as_str()])?;
     let conversation = inbound.conversation.clone();
+    if let Some(origin) = inbound.origin.as_deref_mut().filter(|_| !inbound.text.starts_with('/')) {
+        house::told_with(db, &conversation, origin)?;
+    }
     let body = MessageBody::of(inbound);
     let id: i64 = db
         .prepare_cached("insert into messages (conversation, at, body) values ($1, $2, $3) returning id")?

@@ -110,6 +110,9 @@ impl MessageBody {
         let Self { from, rights, text, files, manner, session, origin } = self;
         sb_model::Inbound { conversation, profile, session, key, from, rights, text, files, manner, origin }
     }
+    pub(crate) fn origin(self) -> Option<Box<sb_model::Origin>> {
+        self.origin
+    }
     pub(crate) fn with_text(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }

@@ -3,6 +3,7 @@
 mod bridge;
 mod conformance;
 mod handles;
+mod jobs;
 mod options;
 mod simulation;
 mod telegram;

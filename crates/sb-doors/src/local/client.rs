@@ -24,6 +24,7 @@ use crate::model::McpFound;
 
 mod channels;
 mod failure;
+mod jobs;
 mod ledger;
 mod replies;
 

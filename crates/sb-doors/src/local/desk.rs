@@ -1,6 +1,7 @@
 //! The `/desk` routes: profiles, tokens, sessions, backup and check-up. What they change holds at once.
 
 mod channels;
+mod jobs;
 mod ledger;
 mod mcp;
 mod memos;
@@ -56,6 +57,7 @@ pub(super) fn routes(desk: Arc<Desk>) -> Router {
         .merge(memos::routes())
         .merge(people::routes())
         .merge(ledger::routes())
+        .merge(jobs::routes())
         .with_state(desk)
 }
 

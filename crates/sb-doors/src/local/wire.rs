@@ -40,10 +40,15 @@
 //! | `GET /desk/ledger/entries?after=&most=` | | `[EntryInfo]` |
 //! | `GET /desk/ledger/kept?after=&most=` | | `[KeptEntry]` |
 //! | `POST /desk/ledger/verify` | | [`Verified`] |
+//! | `GET /desk/jobs` · `GET /desk/jobs/{name}` | | `[JobInfo]` · [`JobInfo`] |
+//! | `POST /desk/jobs` | [`AddJob`] | [`JobInfo`] |
+//! | `POST /desk/jobs/{name}/runs` | | [`JobInfo`], once the run has ended or a person must decide |
+//! | `DELETE /desk/jobs/{name}` | | 204 |
 //!
 //! Errors are the HTTP channel's: `{"error": sentence, "code": word}`.
 
 mod channels;
+mod jobs;
 mod ledger;
 
 use std::collections::BTreeMap;
@@ -55,6 +60,7 @@ pub use channels::{
     PairingInfo, PersonInfo, PostInfo, PutChannel, ReplayedInfo, StatusInfo, TrustInfo,
 };
 
+pub use jobs::{AddJob, JobInfo, JobTimeInfo, RunInfo};
 pub use ledger::{AgentInfo, BeforeSigning, EntryInfo, KeptEntry, LedgerAccount, Verified, WishInfo};
 
 use crate::model::{Entry, McpServer, Profile};

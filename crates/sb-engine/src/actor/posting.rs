@@ -2,20 +2,28 @@
 //! messages stand. All of it follows a commit, and a lane that is told nothing finds it stored.
 
 use sb_core::Show;
-use sb_core::model::{Address, Change, EndKind, MessageId, Snapshot};
+use sb_core::model::{Address, Change, EndKind, MessageId, PostKey, Snapshot};
 use tokio::sync::watch;
 
 use super::{Actor, Loaded, Result};
 use crate::bridge::{GrowingReply, Growth};
 
-/// The places that a decision posts to.
-pub(super) struct Posts(Vec<Address>);
+/// The places that a decision posts to, and messages it sends elsewhere: where these go the store knows.
+pub(super) struct Posts {
+    places: Vec<Address>,
+    sent: Vec<PostKey>,
+}
 
 impl Posts {
     pub fn of(changes: &[Change], state: &Snapshot) -> Self {
         let mut places: Vec<Address> = Vec::new();
+        let mut sent = Vec::new();
         for change in changes {
             let place = match change {
+                Change::House { turn, call, .. } if call.tool == "send_message" => {
+                    sent.push(PostKey::sent(*turn, &call.id));
+                    None
+                }
                 Change::Posted(post) => Some(&post.to),
                 Change::Reposted { .. } => state
                     .turn
@@ -28,18 +36,23 @@ impl Posts {
                 places.push(place.clone());
             }
         }
-        Self(places)
+        Self { places, sent }
     }
 }
 
 impl Actor {
     /// Tells the lanes that something is in the outbox for them.
-    pub(super) fn posted(&self, posts: Posts) {
-        for place in posts.0 {
+    pub(super) async fn posted(&self, posts: Posts) -> Result<()> {
+        let mut places = posts.places;
+        for key in posts.sent {
+            places.extend(self.engine.inner().store.post_place(&key).await?.map(|(_, place)| place));
+        }
+        for place in places {
             if let Some(bridge) = self.engine.inner().bridges.get(&place.channel) {
                 bridge.posted(&self.engine, &place.chat);
             }
         }
+        Ok(())
     }
 
     /// Tells the lane how the reply grows and how messages stand.

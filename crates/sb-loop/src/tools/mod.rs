@@ -82,7 +82,7 @@ pub(crate) struct Bench {
 /// The tools a profile gives its agent: those its set-up has what they need for, the house's with an agent.
 pub fn tool_defs(profile: &Profile) -> Vec<ToolDef> {
     let own = TOOLS.iter().filter(|tool| tool.can_work(profile)).map(table::Tool::def);
-    let house = HOUSE_TOOLS.iter().filter(|_| profile.agent.is_some()).map(house_def);
+    let house = HOUSE_TOOLS.iter().filter(|tool| !tool.of_ledger || profile.agent.is_some()).map(house_def);
     own.chain(house).filter(|tool| profile.tools.has(&tool.name)).collect()
 }
 

@@ -1,46 +1,33 @@
-//! House calls, performed in the transaction that allows them: what came of one is a record of the log.
+//! The ledger's house calls.
 //!
-//! Invariant: a payment and the record that tells of it are one commit, so neither is there without the
-//! other, and a payment is never made twice: its entry names the call, and no two entries name the same.
+//! Invariant: a payment is never made twice: its entry names the call, and no two entries name the same.
 
 use rusqlite::Connection;
 use sb_ledger::{Entry, HouseDone, Sealed, balance, paid, payment};
-use sb_model::{AccountKey, Call, Record, Timestamp, TurnId};
+use sb_model::{AccountKey, Call, Timestamp, TurnId};
 
 use super::Books;
 use crate::error::{Result, StoreErrorKind};
+use crate::house::no;
 use crate::rows;
 use crate::store::Store;
 
 impl Store {
-    /// Why the house could not do this call now, whoever allowed it; none if it could, or is not asked to.
-    pub fn house_cannot(&self, agent: Option<AccountKey>, call: &Call) -> Option<String> {
-        let agent = agent.filter(|_| call.tool == "ledger_pay")?;
+    /// Why this payment could not be made now, whoever allowed it.
+    pub(crate) fn payment_cannot(&self, agent: AccountKey, call: &Call) -> Option<String> {
         self.look_at_ledger(|ledger| payment(ledger, agent, &call.input, String::new()).err())
             .map(|refused| refused.text)
     }
 }
 
 impl Books {
-    /// Does the call for the agent, or says why not; either is a record for the log.
-    pub(crate) fn perform(
-        &self,
-        db: &Connection,
-        now: Timestamp,
-        turn: TurnId,
-        agent: Option<AccountKey>,
-        call: &Call,
-    ) -> Result<Record> {
-        let HouseDone { ok, text } = match (agent, call.tool.as_str()) {
-            (None, _) => no("This profile has no agent, so it has no budget either."),
-            (Some(agent), "ledger_balance") => balance(&*self.caught_up(db)?, agent),
-            (Some(agent), "ledger_pay") => self.pay(db, now, turn, agent, call)?,
-            (Some(_), other) => no(&format!("The house has no tool {other:?}.")),
-        };
-        Ok(Record::Result { call: call.id.clone(), ok, text, files: Vec::new(), outside: false })
+    /// What an agent has left.
+    pub(crate) fn balance(&self, db: &Connection, agent: AccountKey) -> Result<HouseDone> {
+        Ok(balance(&*self.caught_up(db)?, agent))
     }
 
-    fn pay(
+    /// Pays, once for each call, or says why not.
+    pub(crate) fn pay(
         &self,
         db: &Connection,
         now: Timestamp,
@@ -75,8 +62,4 @@ fn made(db: &Connection, once: &str) -> Result<Option<Entry>> {
     let mut found = db.prepare_cached("select entry, signature from ledger where once = $1")?;
     let made: Option<Sealed> = rows::first(&mut found, [once], super::sealed)?;
     Ok(made.and_then(|sealed| sealed.read().ok()))
-}
-
-fn no(text: &str) -> HouseDone {
-    HouseDone { ok: false, text: text.to_owned() }
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub mod channel;
+pub mod job;
 pub mod ledger;
 pub mod mcp;
 pub mod memory;
@@ -15,6 +16,7 @@ pub mod messenger;
 pub mod profile;
 pub mod server;
 
+use job::JobCommand;
 use ledger::{AgentCommand, LedgerCommand};
 use memory::MemoryCommand;
 use messenger::{
@@ -104,6 +106,11 @@ pub enum Command {
     },
     /// List those who were let in, and let them out again
     People(People),
+    /// Have an agent write by itself, at its times, into a conversation
+    Job {
+        #[command(subcommand)]
+        command: JobCommand,
+    },
     /// Look at what agents noted for themselves, and forget it
     Memory {
         #[command(subcommand)]

@@ -3,6 +3,7 @@
 mod backup;
 mod channel;
 mod doctor;
+mod job;
 mod kinds;
 mod ledger;
 mod mcp;
@@ -96,6 +97,7 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<Exit
         Command::Channel { command } => channel::run(command, desk).await,
         Command::Pairing { command } => people::pairing(command, desk).await,
         Command::People(args) => people::run(args, desk).await,
+        Command::Job { command } => job::run(command, desk).await,
         Command::Memory { command } => memory::run(command, desk).await,
         Command::Outbox { command } => posts::outbox(command, desk).await,
         Command::Inbox { command } => posts::inbox(command, desk).await,
