@@ -3,8 +3,8 @@
 
 use rusqlite::types::ValueRef;
 use sb_store::model::{
-    Call, CallId, Change, Chat, Choices, ConversationId, Digest, EndKind, Entry, Guest, Message, Pending,
-    Phase, PostKey, Principal, Record, RequestId, Rights, Rule, Seq, SessionId, ToolClass, TurnFault,
+    Call, CallId, Change, Chat, Choices, ConversationId, Digest, EndKind, Entry, Guest, Job, Message, Pending,
+    Phase, PostKey, Principal, Record, RequestId, Rights, Rule, Schedule, Seq, SessionId, ToolClass, TurnFault,
     TurnFaultKind, TurnId, Usage,
 };
 use sb_store::{Intake, Kept, KeptWhy, MOST_WAITING_BRIDGED, PartState, PostState, Sending, Store, Taken};
@@ -104,6 +104,32 @@ async fn fill(store: &Store, of: &ConversationId) {
 }
 
 /// What messengers add: one row of each sort.
+async fn fill_jobs(store: &Store) {
+    let schedules = [
+        Schedule::Cron { expression: "0 9 * * 1-5".into(), zone: "Europe/Berlin".into() },
+        Schedule::Every { seconds: 3_600 },
+        Schedule::Once { at: NOON.plus_ms(60_000), zone: "UTC".into() },
+    ];
+    for (n, schedule) in schedules.into_iter().enumerate() {
+        let job = Job {
+            name: format!("job-{n}"),
+            profile: profile("assistant").name,
+            conversation: conversation("jobs"),
+            to: Some(address("tg", "1")),
+            prompt: "Good morning".into(),
+            schedule,
+            manner: inbound(&conversation("jobs"), "").manner,
+            made: NOON,
+            next: Some(NOON),
+        };
+        store.add_job(job.clone()).await.unwrap();
+        if n == 0 {
+            let run = inbound(&job.conversation, &job.prompt);
+            store.run_job(&job.name, NOON, Some(NOON.plus_ms(1)), run, NOON).await.unwrap().unwrap();
+        }
+    }
+}
+
 async fn fill_messengers(store: &Store) {
     let (tg, dice) = (channel("tg"), Seeded::new(2));
     store.put_channel(&tg, vec![]).await.unwrap();
@@ -145,7 +171,7 @@ async fn fill_messengers(store: &Store) {
     store.approve_pairing("WRONG234", None, NOON).await.unwrap();
 }
 
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 22] = [
     "conversations",
     "sessions",
     "records",
@@ -166,6 +192,8 @@ const TABLES: [&str; 20] = [
     "guests",
     "pairings",
     "guesses",
+    "jobs",
+    "job_runs",
 ];
 
 /// All rows of all tables, a line each.
@@ -202,6 +230,7 @@ async fn what_is_stored_keeps_its_form() {
     let home = Home::new();
     let store = home.open().await;
     fill(&store, &conversation("a")).await;
+    fill_jobs(&store).await;
     store.close().await.unwrap();
     let (now, then) = (rows(&home), include_str!("stored.txt"));
     assert!(now == then, "it was:\n{then}\nit is:\n{now}");
