@@ -3,6 +3,8 @@
 //! They keep a memory of their own and act by themselves; what they ask for passes our gate, what they do
 //! is logged as they tell it. None of them is trusted with our keys or our environment.
 
+mod a2a;
 mod acp;
 
+pub use a2a::{A2aContext, A2aHarness, A2aKeys};
 pub use acp::{AcpContext, AcpHarness, Launch, Launching, Preset, presets};

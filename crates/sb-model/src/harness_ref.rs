@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// As people write it: `loop`, `acp:opencode`, `acp:my-agent --acp`, `openai:http://127.0.0.1:8000/v1`.
+/// As people write it: `loop`, `acp:opencode`, `acp:my-agent --acp`, `openai:http://127.0.0.1:8000/v1`,
+/// `a2a:https://agent.example`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum HarnessRef {
     /// The built-in model loop.
@@ -15,6 +16,8 @@ pub enum HarnessRef {
     Acp(String),
     /// An agent behind an OpenAI-compatible address, which brings its own tools: spoken to by the loop, without any.
     OpenAi(String),
+    /// An agent that speaks Agent2Agent: its card's address, or the address below which the card is.
+    A2a(String),
 }
 
 impl fmt::Display for HarnessRef {
@@ -23,6 +26,7 @@ impl fmt::Display for HarnessRef {
             HarnessRef::Loop => f.write_str("loop"),
             HarnessRef::Acp(agent) => write!(f, "acp:{agent}"),
             HarnessRef::OpenAi(url) => write!(f, "openai:{url}"),
+            HarnessRef::A2a(url) => write!(f, "a2a:{url}"),
         }
     }
 }
@@ -37,8 +41,11 @@ impl FromStr for HarnessRef {
             Some(("openai", url)) if url.starts_with("http://") || url.starts_with("https://") => {
                 Ok(HarnessRef::OpenAi(url.to_owned()))
             }
+            Some(("a2a", url)) if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(HarnessRef::A2a(url.to_owned()))
+            }
             _ => Err(format!(
-                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, acp:\"<command>\", or openai:<base address>"
+                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, acp:\"<command>\", openai:<base address>, or a2a:<address of its card>"
             )),
         }
     }
@@ -62,10 +69,11 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b", "openai:http://x/v1"] {
+        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b", "openai:http://x/v1", "a2a:http://x"]
+        {
             assert_eq!(text.parse::<HarnessRef>().map(|h| h.to_string()).as_deref(), Ok(text));
         }
-        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6"] {
+        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6", "a2a:", "a2a:x"] {
             assert!(odd.parse::<HarnessRef>().is_err(), "{odd}");
         }
     }

@@ -1,4 +1,5 @@
 //! Protocols spoken from both ends; no I/O.
 
+pub mod a2a;
 pub mod jsonrpc;
 pub mod sse;

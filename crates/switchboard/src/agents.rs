@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sb_agents::{AcpContext, AcpHarness, Launching};
+use sb_agents::{A2aContext, A2aHarness, A2aKeys, AcpContext, AcpHarness, Launching};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
 use sb_engine::model::{
@@ -14,14 +14,16 @@ use sb_engine::model::{
 use sb_engine::store::Store;
 use sb_loop::{Dialect, Keys, LoopHarness, check_model, providers, tool_defs};
 use sb_mcp::McpToolbox;
+use sb_net::Away;
 
 use crate::home::unfit_workspace;
-use crate::keys::KeyRing;
+use crate::keys::{A2A, KeyRing};
 
 /// The agents of this program: the built-in loop, and those that run elsewhere.
 pub struct House {
     harness: Arc<LoopHarness>,
     acp: Arc<AcpHarness>,
+    a2a: Arc<A2aHarness>,
     mcp: Arc<McpToolbox>,
     keys: Arc<KeyRing>,
     store: Store,
@@ -40,8 +42,10 @@ impl House {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
         let launching = Arc::new(LaunchKeys(Arc::clone(&keys)));
         let acp = AcpHarness::new(AcpContext { launching, version: env!("CARGO_PKG_VERSION") });
+        let peers = Arc::new(PeerKeys(Arc::clone(&keys)));
+        let a2a = A2aHarness::new(A2aContext { away: Away::default(), keys: peers });
         let harness = Arc::new(harness.with_toolbox(mcp.clone()));
-        Self { harness, acp: Arc::new(acp), mcp, keys, store, home }
+        Self { harness, acp: Arc::new(acp), a2a: Arc::new(a2a), mcp, keys, store, home }
     }
 }
 
@@ -57,12 +61,22 @@ impl Launching for LaunchKeys {
     }
 }
 
+/// What agents elsewhere are shown.
+struct PeerKeys(Arc<KeyRing>);
+
+impl A2aKeys for PeerKeys {
+    fn key(&self, profile: &Profile) -> Option<Secret> {
+        self.0.key(&profile.name, A2A)
+    }
+}
+
 #[async_trait]
 impl Agents for House {
     fn harness(&self, profile: &Profile) -> Arc<dyn Harness> {
         match profile.harness {
             HarnessRef::Loop | HarnessRef::OpenAi(_) => self.harness.clone(),
             HarnessRef::Acp(_) => self.acp.clone(),
+            HarnessRef::A2a(_) => self.a2a.clone(),
         }
     }
 
@@ -73,7 +87,7 @@ impl Agents for House {
                 tool_defs(profile).into_iter().map(|tool| tool.name).chain(elsewhere).collect()
             }
             // It has its own, and tells nobody before it uses them.
-            HarnessRef::Acp(_) => Vec::new(),
+            HarnessRef::Acp(_) | HarnessRef::A2a(_) => Vec::new(),
         }
     }
 
@@ -86,6 +100,7 @@ impl Agents for House {
             }
             HarnessRef::Loop => profile.models.iter().try_for_each(check_model)?,
             HarnessRef::Acp(_) => AcpHarness::check(profile)?,
+            HarnessRef::A2a(_) => A2aHarness::check(profile)?,
             HarnessRef::OpenAi(url) => {
                 check_base_url(url)?;
                 if !profile.models.iter().any(|m| m.provider == "openai" && !m.id.is_empty()) {

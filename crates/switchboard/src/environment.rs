@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use sb_engine::model::Secret;
 
+use crate::keys::{A2A, A2A_KEY};
+
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -42,6 +44,7 @@ impl Environment {
                     agents()
                         .filter_map(|(name, key, _)| Some((name.to_owned(), Secret::new(variable(key)?)))),
                 )
+                .chain(variable(A2A_KEY).map(|key| (A2A.to_owned(), Secret::new(key))))
                 .collect(),
             base_urls: providers
                 .iter()

@@ -16,6 +16,10 @@ use sb_mcp::McpSecrets;
 
 /// What a profile's own key is called among its secrets.
 const API_KEY: &str = "api_key";
+/// Whose keys agents are that speak Agent2Agent, as if it were a provider.
+pub const A2A: &str = "a2a";
+/// The machine's key for them.
+pub const A2A_KEY: &str = "A2A_API_KEY";
 
 /// All keys there are.
 pub struct KeyRing {
@@ -68,6 +72,7 @@ pub fn keyed_by(profile: &Profile) -> Option<String> {
         HarnessRef::Loop | HarnessRef::OpenAi(_) => {
             profile.models.first().map(|model| model.provider.clone())
         }
+        HarnessRef::A2a(_) => Some(A2A.to_owned()),
         HarnessRef::Acp(named) => {
             let preset = sb_agents::presets().iter().find(|p| p.name == named);
             preset.and_then(|p| p.provider).map(|(provider, ..)| provider.to_owned())

@@ -2,8 +2,8 @@
 //!
 //! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
 //! if they understand the stand-ins, then what our own side was tested on is believed. And four agents of
-//! their own are run by the program itself, and reference MCP servers are given to an agent of ours. All are
-//! pinned and live below the target folder. No provider and no platform is reached.
+//! their own are run by the program itself, agents made with the official A2A SDKs answer it, and reference MCP
+//! servers are given to an agent of ours. All are pinned and live below the target folder. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -33,11 +33,16 @@ const MCP_SERVERS: &[&str] = &[
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 const CHECK_MCP: &str = "interop/mcp/check_mcp.py";
+/// Both lines of the official SDK of Agent2Agent, which cannot be installed side by side.
+const A2A_OLD: &[&str] = &["a2a-sdk[http-server]==0.3.26", "uvicorn==0.54.0"];
+const A2A_NEW: &[&str] = &["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"];
+const CHECK_A2A_AGENTS: &str = "interop/a2a/check_agents.py";
 const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS, CHECK_MCP] {
+    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS, CHECK_MCP, CHECK_A2A_AGENTS]
+    {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
@@ -54,6 +59,7 @@ pub fn run() -> Result<()> {
     mcp(&folder)?;
     models(&folder)?;
     telegram(&folder)?;
+    a2a(&folder)?;
     agents(&folder)
 }
 
@@ -83,6 +89,14 @@ fn telegram(folder: &Path) -> Result<()> {
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
     shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+}
+
+fn a2a(folder: &Path) -> Result<()> {
+    let old = python(&folder.join("a2a-0.3"), A2A_OLD)?;
+    let new = python(&folder.join("a2a-1"), A2A_NEW)?;
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    shell::run(&mut shell::command("python3", &[CHECK_A2A_AGENTS, &program, &old, &new]))
 }
 
 fn agents(folder: &Path) -> Result<()> {

@@ -10,7 +10,7 @@ mod link;
 mod opening;
 mod places;
 mod presets;
-mod prompt;
+pub(crate) mod prompt;
 mod turn;
 mod updates;
 

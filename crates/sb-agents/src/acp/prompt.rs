@@ -70,7 +70,7 @@ async fn picture(blobs: &dyn Blobs, file: &Attachment) -> Option<Value> {
 }
 
 /// What was said in this session before the turn.
-fn earlier(spec: &TurnSpec) -> Option<String> {
+pub(crate) fn earlier(spec: &TurnSpec) -> Option<String> {
     let before: Vec<&Entry> = spec.log.iter().take_while(|e| e.turn != Some(spec.turn)).collect();
     let (mut lines, mut left) = (Vec::new(), TOLD);
     for entry in before.into_iter().rev() {

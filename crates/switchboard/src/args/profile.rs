@@ -99,7 +99,8 @@ pub enum ProfileCommand {
 pub struct ProfileFlags {
     /// What runs its turns: loop, the built-in one; acp:<name>, an agent of its own such as acp:opencode; or
     /// acp:"<command>", any that speaks the Agent Client Protocol; openai:<base address>, an agent behind an
-    /// OpenAI-compatible one. `switchboard profile harnesses` lists the names [default: loop]
+    /// OpenAI-compatible one; a2a:<address>, an agent that speaks Agent2Agent, by its card or the address below which
+    /// that is. `switchboard profile harnesses` lists the names [default: loop]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
     /// The mode in which an agent of its own asks before it acts, where it is not known by name; `asks` says

@@ -83,6 +83,9 @@ fn takes_a_key(profile: &Profile) -> Result<()> {
             profile.harness
         )));
     }
+    if matches!(profile.harness, HarnessRef::A2a(_)) {
+        return Ok(());
+    }
     let first = profile.models.first();
     let provider = first.and_then(|m| sb_loop::providers().iter().find(|p| p.name == m.provider));
     match (first, provider) {
@@ -271,7 +274,10 @@ pub fn harnesses(json: bool) -> Result<()> {
         let ran = if p.ran { "yes" } else { "never" };
         vec![format!("acp:{}", p.name), p.label.to_owned(), ran.to_owned(), p.install.to_owned()]
     }));
-    output::table(&rows)
+    output::table(&rows)?;
+    output::line(
+        "Any other: acp:\"<command>\", openai:<base address>, or a2a:<address> for one that speaks Agent2Agent.",
+    )
 }
 
 fn list(profiles: Vec<ProfileInfo>, json: bool) -> Result<()> {

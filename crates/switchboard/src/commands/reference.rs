@@ -9,7 +9,7 @@ use crate::args::Cli;
 use crate::args::server::ServerFlags;
 
 /// Variables of the environment that are no provider's.
-const VARIABLES: [(&str, &str); 5] = [
+const VARIABLES: [(&str, &str); 6] = [
     ("SWITCHBOARD_HOME", "The folder that holds everything."),
     (
         "SWITCHBOARD_TOKEN",
@@ -19,6 +19,10 @@ const VARIABLES: [(&str, &str); 5] = [
     (
         "SWITCHBOARD_<KIND>_<KEY>",
         "One of a messenger's own settings, such as `SWITCHBOARD_TELEGRAM_TOKEN`: `bridge` and `channel add` read it, and `channel set` with `--set KEY`.",
+    ),
+    (
+        "A2A_API_KEY",
+        "The key shown to agents that speak Agent2Agent, where their profile has none of its own.",
     ),
     ("RUST_LOG", "What is logged, such as `info` or `sb_engine=debug`."),
 ];
