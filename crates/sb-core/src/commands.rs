@@ -141,7 +141,10 @@ pub enum Command {
     },
     New,
     Status,
-    Retry,
+    /// `turn`: only if that is the last one, by the beginning of its id.
+    Retry {
+        turn: Option<String>,
+    },
     Undo,
     Compact,
     Usage,
@@ -221,7 +224,9 @@ fn arguments(name: &str, rest: &str) -> Result<Command, String> {
         },
         "new" => none(Command::New),
         "status" => none(Command::Status),
-        "retry" => none(Command::Retry),
+        "retry" if rest.is_empty() => Ok(Command::Retry { turn: None }),
+        "retry" if is_request_id(rest) => Ok(Command::Retry { turn: Some(rest.to_ascii_lowercase()) }),
+        "retry" => none(Command::Retry { turn: None }),
         "undo" => none(Command::Undo),
         "compact" => none(Command::Compact),
         "usage" => none(Command::Usage),

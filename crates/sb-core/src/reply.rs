@@ -99,6 +99,9 @@ pub fn failure_card(fault: &TurnFault) -> String {
         TurnFaultKind::ContextFull => "Shorten it with /compact, or begin anew with /new.",
         TurnFaultKind::Deadline => "Send /retry, or ask for less at once.",
         TurnFaultKind::Crashed => "Send /retry to try again.",
+        TurnFaultKind::NodeOffline => {
+            "Send /retry once that machine is back; if it stays so, the operator should check its address."
+        }
         TurnFaultKind::Internal => "The server's log says more.",
     };
     let wait = match fault.wait_ms {

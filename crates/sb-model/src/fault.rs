@@ -81,8 +81,33 @@ pub enum TurnFaultKind {
     Deadline,
     /// The harness crashed, or its turn was cut off too often.
     Crashed,
+    /// The machine on which the agent runs cannot be reached.
+    NodeOffline,
     /// Something of ours, such as a profile that is gone.
     Internal,
+}
+
+impl TurnFaultKind {
+    /// The word for it in traces and for programs, out of a closed list that says how a turn failed. Besides these
+    /// there are `refusal`, `max_tokens` and `cancelled`, which end a turn without failing it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Credit => "quota",
+            Self::RateLimited => "rate_limit",
+            Self::Auth => "auth",
+            Self::Refused => "bad_request",
+            Self::ContextFull => "context_exhausted",
+            Self::Deadline => "timeout",
+            Self::Overloaded | Self::Network => "provider_unavailable",
+            Self::NodeOffline => "node_offline",
+            Self::Crashed => "harness_exited",
+            Self::Internal => "unknown",
+        }
+    }
+    /// Whether the same may go well when it is tried again as it is.
+    pub fn may_pass(self) -> bool {
+        !matches!(self, Self::ContextFull | Self::Internal)
+    }
 }
 
 /// A failed turn: the kind, and one sentence for the person, without secrets.

@@ -39,6 +39,10 @@ impl PostKey {
     pub fn sent(turn: TurnId, call: &CallId) -> Self {
         Self(format!("sent:{turn}:{call}"))
     }
+    /// Whether it is a request put before people, which must be kept until it is answered.
+    pub fn is_question(&self) -> bool {
+        self.0.starts_with("request:")
+    }
     /// That a turn was cut off by a restart; said once, however often it is.
     pub fn restarted(turn: TurnId) -> Self {
         Self(format!("restart:{turn}"))
@@ -80,7 +84,7 @@ pub struct Post {
     /// Files that go after the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Attachment>,
-    /// It is a question, with these answers.
+    /// Answers it offers: of a question, or what can be done about a failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
     /// The messages it answers: once it is out, their marks are taken off.

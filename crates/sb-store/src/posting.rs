@@ -75,7 +75,7 @@ pub(crate) fn post(db: &Connection, of: &ConversationId, post: &Post, at: Option
             chat.sort.word(),
             at.map(|t| t.0),
             json(&PostBody::of(post))?,
-            !post.choices.is_empty(),
+            post.key.is_question(),
         ])?;
     match written {
         0 => Ok(()),

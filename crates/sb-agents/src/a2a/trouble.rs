@@ -80,7 +80,7 @@ fn unanswered(agent: &str, fault: &Fault, keyed: bool) -> TurnFault {
         (_, Some(408 | 409 | 500..)) => (TurnFaultKind::Overloaded, "is overloaded or failing"),
         (FaultKind::Refused, _) => (TurnFaultKind::Refused, "refused the request"),
         (FaultKind::Garbled, _) => (TurnFaultKind::Crashed, "answers what cannot be read"),
-        _ => (TurnFaultKind::Network, "could not be asked"),
+        _ => (TurnFaultKind::NodeOffline, "could not be asked"),
     };
     TurnFault { kind, detail: format!("{agent} {what} ({})", fault.detail), wait_ms }
 }
@@ -122,7 +122,7 @@ mod tests {
             (fault(PASSING, Some(503), false), TurnFaultKind::Overloaded, "overloaded"),
             (fault(FaultKind::Refused, Some(307), false), TurnFaultKind::Refused, "elsewhere"),
             (fault(FaultKind::Refused, Some(404), false), TurnFaultKind::Refused, "h said no"),
-            (fault(PASSING, None, true), TurnFaultKind::Network, "could not be asked"),
+            (fault(PASSING, None, true), TurnFaultKind::NodeOffline, "could not be asked"),
             (garbled("x"), TurnFaultKind::Crashed, "cannot be read"),
             (Trouble::Failed(Failure::new(-32603, "boom")), TurnFaultKind::Crashed, "boom"),
             (

@@ -225,7 +225,7 @@ impl Conversation {
             Command::Allowed { off } => self.allowed(message, off),
             Command::New => self.new_session(message.id),
             Command::Status => self.status(message.id, &seen),
-            Command::Retry => self.retry(message.id, seen),
+            Command::Retry { turn } => self.retry(message.id, turn, seen),
             Command::Undo => self.undo(message, seen),
             Command::Compact => self.compact(message.id),
             Command::Usage => self.usage(message.id),

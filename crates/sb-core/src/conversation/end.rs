@@ -10,6 +10,12 @@ use super::run::{Run, StopCause};
 use super::{Conversation, Effect, Show};
 use crate::reply::{self, failure_card, waiting_line};
 
+/// What is told where the model will not answer.
+const DECLINED_TO: &str =
+    "(The model declined to say more. Say it another way, or pick another model with /model.)";
+/// What is told where an answer is longer than a model may give.
+const CUT_SHORT: &str = "(Cut short here: the model's limit was reached. Say \"go on\" for the rest.)";
+
 /// How a turn ended, before each message's own words are put together.
 struct Close {
     kind: EndKind,
@@ -73,7 +79,7 @@ impl Conversation {
             close.kind = EndKind::Silent;
             close.remark = Some("(The agent ended without a word.)".to_owned());
         }
-        self.post_reply(&turn, close.remark.as_deref(), close.kind == EndKind::Failed);
+        self.post_reply(&turn, close.remark.as_deref(), close.fault.as_ref());
         let to = self.log(Some(turn.id), Record::Ended { how: close.kind, fault: close.fault.clone() });
         let prompts = self.prompts(&turn) as u64;
         self.add_usage(Usage { turns: 1, messages: prompts, ..Usage::default() });
@@ -172,12 +178,8 @@ fn close(how: Result<StopReason, TurnFault>, stop: Option<StopCause>) -> Close {
         (_, Some(StopCause::Asked | StopCause::Interrupted)) => plain(EndKind::Stopped, Some("Stopped.")),
         (Ok(StopReason::Done), None) => plain(EndKind::Replied, None),
         (Ok(StopReason::Stopped), None) => plain(EndKind::Stopped, Some("Stopped.")),
-        (Ok(StopReason::Declined), None) => {
-            plain(EndKind::Replied, Some("(The model declined to say more.)"))
-        }
-        (Ok(StopReason::Limit), None) => {
-            plain(EndKind::Replied, Some("(Cut short here: the model's limit was reached.)"))
-        }
+        (Ok(StopReason::Declined), None) => plain(EndKind::Replied, Some(DECLINED_TO)),
+        (Ok(StopReason::Limit), None) => plain(EndKind::Replied, Some(CUT_SHORT)),
         (Ok(StopReason::Parked), None) => failed(TurnFault::new(
             TurnFaultKind::Internal,
             "The agent waited for a decision nobody was asked for",

@@ -255,7 +255,7 @@ impl Conversation {
         let looks = matches!(
             command,
             C::Status
-                | C::Retry
+                | C::Retry { .. }
                 | C::Undo
                 | C::Sessions
                 | C::Resume(_)

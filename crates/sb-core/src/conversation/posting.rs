@@ -8,7 +8,7 @@
 use sb_model::text::{add_paragraph, clip, one_line};
 use sb_model::{
     Address, Change, Choice, EndKind, Ending, Message, MessageId, Origin, Pending, Post, PostKey, RequestId,
-    Tone, Turn, TurnId,
+    Task, Tone, Turn, TurnFault, TurnId,
 };
 
 use super::Conversation;
@@ -50,7 +50,7 @@ impl Conversation {
     }
 
     /// What the turn says at its end: the words since its last question, and a remark of ours.
-    pub(super) fn post_reply(&mut self, turn: &Turn, remark: Option<&str>, failed: bool) {
+    pub(super) fn post_reply(&mut self, turn: &Turn, remark: Option<&str>, failed: Option<&TurnFault>) {
         let Some(to) = address_of(turn) else { return };
         let run = self.run.as_ref().filter(|r| r.turn == turn.id);
         let key = match run {
@@ -66,7 +66,11 @@ impl Conversation {
         if let Some(remark) = remark {
             add_paragraph(&mut post.text, remark);
         }
-        post.failed = failed;
+        post.failed = failed.is_some();
+        if failed.is_some_and(|fault| fault.kind.may_pass()) && turn.task == Task::Answer {
+            let says = format!("/retry {}", turn.id);
+            post.choices = vec![Choice { label: "Try again".to_owned(), says, tone: Tone::Plain }];
+        }
         post.answers = turn.messages.iter().filter_map(|(m, _)| message_ref(m)).collect();
         self.post(post);
     }

@@ -1,7 +1,7 @@
 //! Commands about sessions: new ones, older ones, what they hold and how they stand.
 
 use sb_model::text::counted;
-use sb_model::{Change, Message, MessageId, Phase, Record, Refusal};
+use sb_model::{Change, Exchange, Message, MessageId, Phase, Record, Refusal};
 
 use super::run::Plan;
 use super::{Conversation, Seen};
@@ -34,7 +34,13 @@ impl Conversation {
         self.answer(id, said);
     }
 
-    pub(super) fn retry(&mut self, id: MessageId, seen: Seen) {
+    /// `turn`: a button of an older answer must not have a newer one said again.
+    pub(super) fn retry(&mut self, id: MessageId, turn: Option<String>, seen: Seen) {
+        let is_meant = |of: &Exchange| turn.as_ref().is_none_or(|turn| of.turn.to_string().starts_with(turn));
+        if seen.exchanges.first().is_some_and(|last| !is_meant(last)) {
+            let said = "That is not the last answer here any more, so it is not tried again. Say what you want once more.";
+            return self.refuse(id, Refusal::Unknown, said);
+        }
         match seen.exchanges.into_iter().next().filter(|e| !e.prompts.is_empty()) {
             Some(exchange) => {
                 self.plan = Some(Plan::Redo(id, exchange));

@@ -17,6 +17,8 @@ struct Chatting {
     tells: Vec<HarnessInput>,
     logged: Vec<Entry>,
     ended: Vec<(MessageId, Ending)>,
+    /// What the next command looks at.
+    exchanges: Vec<Exchange>,
 }
 
 impl Chatting {
@@ -34,6 +36,7 @@ impl Chatting {
             tells: Vec::new(),
             logged,
             ended: Vec::new(),
+            exchanges: Vec::new(),
         };
         chat.input(Input::Recovered);
         chat
@@ -83,12 +86,19 @@ impl Chatting {
             session: None,
             origin: Some(Box::new(from)),
         };
-        self.input(Input::Arrived(message, Seen::default()));
+        let exchanges = std::mem::take(&mut self.exchanges);
+        self.input(Input::Arrived(message, Seen { exchanges, ..Seen::default() }));
         id
     }
 
     fn say(&mut self, text: &str) -> MessageId {
         self.say_as(text, Manner { commands_wait: true, stop_words: true, ..PLAIN }, |_| ())
+    }
+
+    /// A command, with the session's last exchanges for it to look at.
+    fn sees(&mut self, text: &str, exchanges: Vec<Exchange>) {
+        self.exchanges = exchanges;
+        self.say(text);
     }
 
     fn agent(&mut self, event: HarnessEvent) {
@@ -315,6 +325,63 @@ fn a_failed_turn_says_so_and_marks_its_message() {
     chat.say("hello");
     chat.ends(Err(TurnFault::new(TurnFaultKind::Overloaded, "The model is overloaded")));
     assert!(chat.posts[0].failed && chat.posts[0].text.starts_with("⚠️"), "{:?}", chat.posts[0]);
+}
+
+/// Every way in which a turn can fail is told by a sentence that says what to do, and has its word in the trace.
+///
+/// Holds: H-26.
+#[test]
+fn every_kind_of_failure_says_what_to_do_and_has_its_word() {
+    use TurnFaultKind as K;
+    let kinds = [
+        (K::Credit, "quota", "top up"),
+        (K::RateLimited, "rate_limit", "later"),
+        (K::Auth, "auth", "valid key"),
+        (K::Refused, "bad_request", "/model"),
+        (K::ContextFull, "context_exhausted", "/compact"),
+        (K::Deadline, "timeout", "/retry"),
+        (K::Overloaded, "provider_unavailable", "/retry"),
+        (K::Network, "provider_unavailable", "/retry"),
+        (K::NodeOffline, "node_offline", "machine is back"),
+        (K::Crashed, "harness_exited", "/retry"),
+        (K::Internal, "unknown", "log"),
+    ];
+    for (kind, word, advice) in kinds {
+        assert_eq!(kind.word(), word);
+        let mut chat = Chatting::new();
+        chat.say("Hello");
+        chat.ends(Err(TurnFault::new(kind, "The service says: E-17")));
+        let post = chat.posts.last().expect("it is said");
+        assert!(post.failed && post.text.contains("The service says: E-17."), "{}", post.text);
+        assert!(post.text.contains(advice), "{word}: {}", post.text);
+        assert_eq!(post.choices.len(), usize::from(kind.may_pass()), "{word}");
+    }
+}
+
+#[test]
+fn the_button_of_an_older_failure_tries_nothing_again() {
+    let mut chat = Chatting::new();
+    chat.say("Hello");
+    chat.ends(Err(TurnFault::new(TurnFaultKind::Overloaded, "Busy")));
+    let says = chat.posts.last().expect("it is said").choices[0].says.clone();
+    let turn: TurnId = says.strip_prefix("/retry ").expect("a turn").parse().expect("an id");
+    let exchange = |turn| Exchange {
+        turn,
+        prompts: chat.logged.iter().map(|e| e.record.clone()).take(1).collect(),
+        said: String::new(),
+    };
+    let (older, last) = (exchange(TurnId(1)), exchange(turn));
+    chat.sees(&says, vec![older]);
+    assert!(
+        chat.posts.last().expect("an answer").text.contains("not the last answer"),
+        "{:?}",
+        chat.posts.last()
+    );
+    let posts = chat.posts.len();
+    chat.sees(&says, vec![last]);
+    chat.answers("Here.", Vec::new());
+    chat.ends(Ok(StopReason::Done));
+    assert_eq!(chat.posts[posts..].iter().map(|p| p.text.as_str()).collect::<Vec<_>>(), ["Here."]);
 }
 
 /// Holds: B-05.

@@ -296,7 +296,11 @@ fn calls_that_cannot_be_run_are_told_why() {
     profile.tools = ToolSet::All;
     let names =
         |profile: &Profile| -> Vec<String> { tool_defs(profile).into_iter().map(|t| t.name).collect() };
-    assert_eq!(names(&profile), ["web_fetch", "remember", "recall", "send_message"], "these need no workspace");
+    assert_eq!(
+        names(&profile),
+        ["web_fetch", "remember", "recall", "send_message"],
+        "these need no workspace"
+    );
     profile.image_model = Some("openai:m".parse().expect("a model"));
     assert_eq!(names(&profile).len(), 4);
     profile.workspace = Some("/tmp".into());

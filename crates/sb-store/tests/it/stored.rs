@@ -3,9 +3,9 @@
 
 use rusqlite::types::ValueRef;
 use sb_store::model::{
-    Call, CallId, Change, Chat, Choices, ConversationId, Digest, EndKind, Entry, Guest, Job, Message, Pending,
-    Phase, PostKey, Principal, Record, RequestId, Rights, Rule, Schedule, Seq, SessionId, ToolClass, TurnFault,
-    TurnFaultKind, TurnId, Usage,
+    Call, CallId, Change, Chat, Choices, ConversationId, Digest, EndKind, Entry, Guest, Job, Message,
+    Pending, Phase, PostKey, Principal, Record, RequestId, Rights, Rule, Schedule, Seq, SessionId, ToolClass,
+    TurnFault, TurnFaultKind, TurnId, Usage,
 };
 use sb_store::{Intake, Kept, KeptWhy, MOST_WAITING_BRIDGED, PartState, PostState, Sending, Store, Taken};
 use sb_testkit::suites::store::Ground;

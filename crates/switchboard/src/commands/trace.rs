@@ -120,7 +120,7 @@ fn told(entry: &Entry, calls: &mut Calls) -> Vec<String> {
         Record::Restarted { starts } => format!("taken up again after a restart (start {starts})"),
         Record::Opened { id } => format!("the agent keeps this as its own session {id}"),
         Record::Ended { how, fault } => {
-            let why = fault.as_ref().map_or_else(String::new, |fault| format!(": {fault}"));
+            let why = fault.as_ref().map_or_else(String::new, |f| format!(" ({}): {f}", f.kind.word()));
             format!("the turn ends: {}{why}", ending(*how))
         }
         Record::Noted { text, by, .. } => format!("{}: {text}", by.0),
