@@ -29,6 +29,7 @@ pub fn apply(state: &mut Snapshot, change: &Change) {
         Change::Tainted { session, tainted } => on_session(state, *session, |s| s.tainted = *tainted),
         Change::Logged { session, entry } => on_session(state, *session, |s| s.last = entry.seq),
         Change::House { session, seq, .. } => on_session(state, *session, |s| s.last = *seq),
+        Change::Spent { .. } => {}
         Change::Used { session, usage } => on_session(state, *session, |s| s.usage = *usage),
         Change::TurnBegan { turn, session, task, messages, from, rights, at } => {
             let taken: Vec<(Message, Seq)> =

@@ -97,6 +97,7 @@ pub fn failure_card(fault: &TurnFault) -> String {
         }
         TurnFaultKind::Refused => "Pick another model with /model, or ask the operator to check the profile.",
         TurnFaultKind::ContextFull => "Shorten it with /compact, or begin anew with /new.",
+        TurnFaultKind::Budget => "Ask for less at once, or ask the operator to raise it; /usage shows it.",
         TurnFaultKind::Deadline => "Send /retry, or ask for less at once.",
         TurnFaultKind::Crashed => "Send /retry to try again.",
         TurnFaultKind::NodeOffline => {

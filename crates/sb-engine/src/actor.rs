@@ -8,12 +8,13 @@ mod posting;
 mod showing;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sb_core::commands::Command;
 use sb_core::model::{
-    Address, ConversationId, Entry, HarnessInput, Message, MessageId, Profile, ProfileName, SessionId,
-    Snapshot, Timestamp, TurnId,
+    Address, ConversationId, Entry, HarnessInput, Message, MessageId, Principal, Profile, ProfileName,
+    SessionId, Snapshot, Timestamp, TurnId, Usage,
 };
 use sb_core::{Context, Conversation, Effect, Input, Prints, Seen};
 use sb_harness::TurnSpec;
@@ -155,6 +156,7 @@ impl Actor {
                 steers: false,
                 parks: true,
                 suspended: None,
+                spent: Default::default(),
             };
         };
         Context { suspended: self.engine.suspended(&known.profile), ..known }
@@ -268,7 +270,9 @@ impl Actor {
     async fn step(&mut self, now: &mut Loaded, input: Input) -> Result<()> {
         let mut inputs = std::collections::VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
-            now.conversation.context = self.context(&now.conversation.state().profile.clone());
+            let spent = self.spent(now, &input).await?;
+            now.conversation.context =
+                Context { spent, ..self.context(&now.conversation.state().profile.clone()) };
             let time = self.time(now);
             let input = self.engine.unless_it_cannot_be(&now.conversation.context.profile, input).await?;
             let outcome = now.conversation.handle(time, input);
@@ -286,6 +290,29 @@ impl Actor {
             }
         }
         self.release_held(now).await
+    }
+
+    /// What those whose messages wait used today, where the profile has a budget for it. Nothing begins by what a
+    /// harness says, so then it stands as it was.
+    async fn spent(&self, now: &Loaded, input: &Input) -> Result<Arc<HashMap<Principal, Usage>>> {
+        let context = &now.conversation.context;
+        if matches!(input, Input::Harness(..)) || context.profile.budgets.sender.is_none() {
+            return Ok(Arc::clone(&context.spent));
+        }
+        let inner = self.engine.inner();
+        let arrived = match input {
+            Input::Arrived(message, _) => Some(&message.from),
+            _ => None,
+        };
+        let waiting = now.conversation.state().waiting.iter().map(|message| &message.from);
+        let mut spent = HashMap::new();
+        for by in waiting.chain(arrived) {
+            if !spent.contains_key(by) {
+                let used = inner.store.spent(&context.profile.name, by, inner.clock.now()).await?;
+                spent.insert(by.clone(), used);
+            }
+        }
+        Ok(Arc::new(spent))
     }
 
     async fn perform(&mut self, now: &mut Loaded, effect: Effect) -> Result<Vec<Input>> {

@@ -28,6 +28,7 @@ impl Profiles {
             steers: features.steers,
             parks: features.parks,
             suspended: None,
+            spent: Default::default(),
             profile: Arc::new(profile),
         };
         let mut known = self.known.write().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -180,6 +180,12 @@ pub enum Change {
         session: SessionId,
         usage: Usage,
     },
+    /// What somebody's messages used, counted for their day.
+    Spent {
+        by: Principal,
+        at: Timestamp,
+        used: Usage,
+    },
     /// A message has its ending.
     Ended {
         message: MessageId,

@@ -46,6 +46,8 @@ pub enum Refusal {
     Unknown,
     /// 403: the ledger has the profile's agent, or one above it, suspended.
     Suspended,
+    /// 429: a budget is used up.
+    Budget,
 }
 
 /// How one message ended. What happened in order is the log from `from` to `to`.

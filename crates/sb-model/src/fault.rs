@@ -77,6 +77,8 @@ pub enum TurnFaultKind {
     Refused,
     /// The conversation no longer fits the model.
     ContextFull,
+    /// A budget that the operator set is used up.
+    Budget,
     /// The turn took longer than its deadline.
     Deadline,
     /// The harness crashed, or its turn was cut off too often.
@@ -92,7 +94,7 @@ impl TurnFaultKind {
     /// there are `refusal`, `max_tokens` and `cancelled`, which end a turn without failing it.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Credit => "quota",
+            Self::Credit | Self::Budget => "quota",
             Self::RateLimited => "rate_limit",
             Self::Auth => "auth",
             Self::Refused => "bad_request",
@@ -106,7 +108,7 @@ impl TurnFaultKind {
     }
     /// Whether the same may go well when it is tried again as it is.
     pub fn may_pass(self) -> bool {
-        !matches!(self, Self::ContextFull | Self::Internal)
+        !matches!(self, Self::ContextFull | Self::Budget | Self::Internal)
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountKey, HarnessRef, McpServer, ProfileName, Rule};
+use crate::{AccountKey, Budgets, HarnessRef, McpServer, ProfileName, Rule};
 
 /// Autonomy, L1 to L6, each a superset of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -144,6 +144,9 @@ pub struct Profile {
     /// Hosts of a private network that `web_fetch` may ask, as `host` or `host:port`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web_hosts: Vec<String>,
+    /// What it may use.
+    #[serde(default, skip_serializing_if = "Budgets::is_none")]
+    pub budgets: Budgets,
     /// A turn's deadline in seconds, not counting the time it waits for people.
     #[serde(default = "Profile::default_deadline_s")]
     pub deadline_s: u32,
@@ -167,6 +170,7 @@ impl Profile {
             mcp: Vec::new(),
             image_model: None,
             web_hosts: Vec::new(),
+            budgets: Budgets::default(),
             deadline_s: Self::default_deadline_s(),
         }
     }

@@ -92,6 +92,13 @@ pub struct Usage {
     pub cost_micros: u64,
     pub turns: u64,
     pub messages: u64,
+    /// Tool calls that were asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tools: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl std::ops::AddAssign for Usage {
@@ -103,5 +110,6 @@ impl std::ops::AddAssign for Usage {
         self.cost_micros += more.cost_micros;
         self.turns += more.turns;
         self.messages += more.messages;
+        self.tools += more.tools;
     }
 }

@@ -11,10 +11,10 @@ use crate::error::{Result, StoreError, StoreErrorKind};
 use crate::house::{self, HouseCall};
 use crate::ledger::Books;
 use crate::plan::{Logged, Plan, SessionEdit};
-use crate::posting;
 use crate::rows::{self, json};
 use crate::store::Store;
 use crate::turns::Turns;
+use crate::{posting, spent};
 
 /// Counts a conversation's commits: what a decision was based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,6 +51,7 @@ fn commit(
                 let record = house::perform(db, books, &call)?;
                 append(db, *session, &Entry { seq: *seq, at: *at, turn: Some(*turn), record })?;
             }
+            Change::Spent { by, at, used } => spent::add(db, of, by, *at, used)?,
             Change::Ended { message, ending } => end_message(db, of, *message, &json(ending)?)?,
             Change::Edited { message, text } => edit_message(db, of, *message, text)?,
             Change::Posted(post) => posting::post(db, of, post, plan.at)?,

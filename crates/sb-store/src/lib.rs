@@ -35,6 +35,7 @@ mod readers;
 mod rows;
 mod secrets;
 mod sessions;
+mod spent;
 mod store;
 mod tokens;
 mod turns;

@@ -14,7 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0003_messengers.sql"),
     include_str!("../migrations/0004_ledger.sql"),
     include_str!("../migrations/0005_memory.sql"),
-    include_str!("../migrations/0006_jobs.sql"),
+    include_str!("../migrations/0006_jobs_and_budgets.sql"),
 ];
 
 /// Brings the home's tables up to what this program knows.

@@ -120,6 +120,7 @@ pub fn profile_in(name: &str, workspace: &Path) -> Profile {
         mcp: Vec::new(),
         image_model: None,
         web_hosts: Vec::new(),
+        budgets: Default::default(),
         deadline_s: 600,
         agent: None,
     }

@@ -71,6 +71,9 @@ impl Conversation {
         if super::begin::is_addressed(message) && self.refuse_suspended(&[message.id]) {
             return;
         }
+        if super::begin::is_addressed(message) && self.refuse_spent(message) {
+            return;
+        }
         if has_files(message) && !self.prepared.contains_key(&message.id) {
             self.prepared.insert(message.id, None);
             self.perform(Effect::Prepare(message.id));
@@ -228,7 +231,7 @@ impl Conversation {
             Command::Retry { turn } => self.retry(message.id, turn, seen),
             Command::Undo => self.undo(message, seen),
             Command::Compact => self.compact(message.id),
-            Command::Usage => self.usage(message.id),
+            Command::Usage => self.usage(message),
             Command::Sessions => self.sessions(message.id, &seen),
             Command::Resume(prefix) => self.resume(message.id, &prefix, seen),
             Command::Title(title) => self.title(message, title),

@@ -39,7 +39,7 @@ impl Conversation {
             return self.next();
         }
         let group = self.group();
-        if self.refuse_suspended(&group) {
+        if self.refuse_suspended(&group) || self.drop_spent(&group) {
             return self.next();
         }
         if group.iter().all(|id| self.is_ready(*id)) {
@@ -255,6 +255,7 @@ impl Conversation {
         let Some(run) = self.run.as_mut().filter(|r| r.turn == turn) else { return };
         let of_turn: Vec<Entry> = entries.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
         of_turn.iter().for_each(|e| run.note(e.seq, &e.record));
+        run.spent = Self::spent_before(&of_turn);
         // Only now it is known what of its reply was said before, and so where it goes on.
         if std::mem::take(&mut run.resumed)
             && let Some(stored) = &self.state.turn

@@ -174,7 +174,7 @@ fn close(how: Result<StopReason, TurnFault>, stop: Option<StopCause>) -> Close {
     let plain = |kind, remark: Option<&str>| Close { kind, remark: remark.map(str::to_owned), fault: None };
     match (how, stop) {
         // A turn that was told to stop is a stopped one, however its harness put it.
-        (_, Some(StopCause::Overdue(fault))) => failed(fault),
+        (_, Some(StopCause::Fault(fault))) => failed(fault),
         (_, Some(StopCause::Asked | StopCause::Interrupted)) => plain(EndKind::Stopped, Some("Stopped.")),
         (Ok(StopReason::Done), None) => plain(EndKind::Replied, None),
         (Ok(StopReason::Stopped), None) => plain(EndKind::Stopped, Some("Stopped.")),

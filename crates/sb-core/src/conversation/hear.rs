@@ -29,7 +29,7 @@ impl Conversation {
             HarnessEvent::Took(message) => self.took(turn, message),
             HarnessEvent::Call(call) => self.judge(turn, call),
             HarnessEvent::Tool(update) => self.perform(Effect::Show(Show::Tool(update))),
-            HarnessEvent::Usage(usage) => run.used += usage,
+            HarnessEvent::Usage(usage) => self.spend(usage),
             HarnessEvent::Log(record) => self.keep(turn, record),
             // Reasoning is never part of a reply; a shared file is in the log.
             HarnessEvent::Thought(_) | HarnessEvent::File(_) => {}
@@ -82,6 +82,7 @@ impl Conversation {
         usage += more;
         let session = session.id;
         self.record(Change::Used { session, usage });
+        self.record_spent(more);
     }
 
     pub(super) fn set_tainted(&mut self, tainted: bool) {
@@ -113,6 +114,9 @@ impl Conversation {
         self.show_tool(&call, "calling");
         if self.take_grant(turn, &call) {
             return self.let_go(turn, &call);
+        }
+        if self.is_refused_for_budget(&call) {
+            return;
         }
         let carries = self.carried(&call);
         match self.permit(&call, carries.as_deref()) {

@@ -11,12 +11,13 @@
 //! snapshot are only ever conveniences of this process.
 //!
 //! **Files.** One for each thing that can happen: `arrived` (with `choose`, `sessions`, `decide` and
-//! `stop` for the commands), `begin`, `hear` (the harness, and `house` for what
+//! `stop` for the commands), `begin`, `budget`, `hear` (the harness, and `house` for what
 //! the house does for it), `end`, `recover`, and `posting` for what goes
 //! to a messenger. This one dispatches.
 
 mod arrived;
 mod begin;
+mod budget;
 mod choose;
 mod decide;
 mod end;
@@ -33,8 +34,8 @@ use std::sync::Arc;
 
 use sb_model::{
     Attachment, Call, CallId, Change, Decision, EndKind, Ending, Entry, Exchange, HarnessEvent, HarnessInput,
-    Message, MessageId, Phase, Profile, Record, Refusal, Seq, Session, SessionBrief, SessionId, Snapshot,
-    StopReason, Timestamp, ToolUpdate, TurnFault, TurnId,
+    Message, MessageId, Phase, Principal, Profile, Record, Refusal, Seq, Session, SessionBrief, SessionId,
+    Snapshot, StopReason, Timestamp, ToolUpdate, TurnFault, TurnId, Usage,
 };
 
 pub use posting::Growing;
@@ -152,6 +153,8 @@ pub struct Context {
     pub parks: bool,
     /// The agent is suspended, or one above it is: a sentence that says so.
     pub suspended: Option<Arc<str>>,
+    /// What those whose messages wait used today; told where the profile has a budget for it.
+    pub spent: Arc<HashMap<Principal, Usage>>,
 }
 
 /// One conversation. See the module's page.

@@ -37,8 +37,8 @@ pub(super) enum StopCause {
     Asked,
     /// A newer message interrupts it.
     Interrupted,
-    /// It took too long.
-    Overdue(TurnFault),
+    /// It took too long, or too much.
+    Fault(TurnFault),
 }
 
 /// A harness at work on a turn.
@@ -52,6 +52,8 @@ pub(super) struct Run {
     pub buffer: Vec<Record>,
     /// Used, not yet committed.
     pub used: Usage,
+    /// Used by the turn so far.
+    pub spent: Usage,
     /// The reply so far, from what is logged.
     pub pieces: Vec<Piece>,
     /// The answer being written.
@@ -92,6 +94,7 @@ impl Run {
             worked_before_ms,
             buffer: Vec::new(),
             used: Usage::default(),
+            spent: Usage::default(),
             pieces: Vec::new(),
             growing: String::new(),
             asked: None,

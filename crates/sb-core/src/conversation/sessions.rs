@@ -76,7 +76,7 @@ impl Conversation {
         self.want_slot(false);
     }
 
-    pub(super) fn usage(&mut self, id: MessageId) {
+    pub(super) fn usage(&mut self, message: &Message) {
         let usage = self.state.session.as_ref().map(|s| s.usage).unwrap_or_default();
         let cached =
             if usage.cached > 0 { format!(" ({} of them cached)", usage.cached) } else { String::new() };
@@ -90,14 +90,16 @@ impl Conversation {
             String::new()
         };
         let said = format!(
-            "This session: {}, {}, {}, {} read{cached}, {} written.{cost}",
+            "This session: {}, {}, {}, {}, {} read{cached}, {} written.{cost}{}",
             counted(usage.turns, "turn"),
             counted(usage.messages, "message"),
             counted(usage.calls, "model call"),
+            counted(usage.tools, "tool call"),
             counted(usage.input, "token"),
-            counted(usage.output, "token")
+            counted(usage.output, "token"),
+            self.budget_lines(message)
         );
-        self.answer(id, said);
+        self.answer(message.id, said);
     }
 
     pub(super) fn sessions(&mut self, id: MessageId, seen: &Seen) {

@@ -112,7 +112,7 @@ impl Conversation {
                 (true, None) => {
                     let limit = counted(self.context.profile.deadline_s.into(), "second");
                     let detail = format!("The turn took longer than its {limit} and was stopped");
-                    self.stop_run(StopCause::Overdue(TurnFault::new(TurnFaultKind::Deadline, detail)));
+                    self.stop_run(StopCause::Fault(TurnFault::new(TurnFaultKind::Deadline, detail)));
                 }
                 (false, _) => {}
             }

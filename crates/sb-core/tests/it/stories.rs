@@ -1,6 +1,9 @@
 //! Single stories of one conversation, told input by input.
 
+mod budgets;
 mod held_open;
+
+use std::sync::Arc;
 
 use sb_core::model::*;
 use sb_core::{Context, Conversation, Effect, Input, Outcome, Seen, Show};

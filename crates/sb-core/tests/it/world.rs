@@ -73,6 +73,7 @@ pub fn profile() -> Profile {
         mcp: Vec::new(),
         image_model: None,
         web_hosts: Vec::new(),
+        budgets: Default::default(),
         deadline_s: 600,
     }
 }
@@ -84,6 +85,7 @@ pub fn context() -> Context {
         steers: true,
         parks: true,
         suspended: None,
+        spent: Default::default(),
     }
 }
 

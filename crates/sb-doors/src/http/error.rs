@@ -80,6 +80,7 @@ codes! {
     ProfileExists "profile_exists" 409 "There is a profile of this name already.";
     TooLarge "too_large" 413 "The body is over 32 MB, or one file over 25 MB.";
     OtherBody "other_body" 422 "The Idempotency-Key was used with another body.";
+    Budget "budget" 429 "A budget of the profile is used up: the session's, or the sender's for today.";
     TooManyGuesses "too_many_guesses" 429 "Too many wrong tokens came from this address; Retry-After says when to try again.";
     Full "full" 429 "Too many messages wait in this conversation.";
     Internal "internal" 500 "Something of ours failed; the server's log says more.";
@@ -136,6 +137,7 @@ impl HttpError {
             Some(Refusal::BadCommand) => Code::BadCommand,
             Some(Refusal::Unknown) => Code::Unknown,
             Some(Refusal::Suspended) => Code::Suspended,
+            Some(Refusal::Budget) => Code::Budget,
             None => Code::Bad,
         };
         Self { code, said }

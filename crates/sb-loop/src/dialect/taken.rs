@@ -68,7 +68,7 @@ proptest! {
             harness: Default::default(),
             harness_mode: None,
             workspace: Some("/w".into()), tools: ToolSet::All, autonomy: Level::L3, allowed: vec![],
-            mcp: vec![], image_model: None, web_hosts: vec![], deadline_s: 1, agent: None,
+            mcp: vec![], image_model: None, web_hosts: vec![], budgets: Default::default(), deadline_s: 1, agent: None,
         };
         let tools = tools::offered(&profile, &Choices::default());
         for names_files in [true, false] {

@@ -278,6 +278,7 @@ fn calls_that_cannot_be_run_are_told_why() {
         mcp: vec![],
         image_model: None,
         web_hosts: Vec::new(),
+        budgets: Default::default(),
         deadline_s: 600,
         agent: None,
     };

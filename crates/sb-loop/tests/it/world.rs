@@ -184,6 +184,7 @@ impl World {
             mcp: vec![],
             image_model: None,
             web_hosts: Vec::new(),
+            budgets: Default::default(),
             deadline_s: 600,
             agent: None,
         };

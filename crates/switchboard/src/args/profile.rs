@@ -136,6 +136,15 @@ pub struct ProfileFlags {
     /// one takes all back
     #[arg(long = "web-host", value_name = "HOST")]
     pub web_hosts: Vec<String>,
+    /// What one run may use, as tokens=200000,usd=0.50,tools=40; any of them. An empty one takes it back
+    #[arg(long, value_name = "BUDGET")]
+    pub budget_run: Option<String>,
+    /// What one session may use, written the same way
+    #[arg(long, value_name = "BUDGET")]
+    pub budget_session: Option<String>,
+    /// What each person may use in a day, written the same way
+    #[arg(long, value_name = "BUDGET")]
+    pub budget_sender: Option<String>,
     /// How long a turn may take, not counting the time it waits for people [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub deadline: Option<u32>,
@@ -157,13 +166,14 @@ impl ProfileFlags {
     /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
         let Self { models, base_url, instructions, workspace, tools, autonomy, allowed, deadline, .. } = self;
-        let Self { harness, harness_mode, agent, .. } = self;
+        let Self { harness, harness_mode, agent, budget_run, budget_session, budget_sender, .. } = self;
         let more = self.image_model.is_some() || !self.web_hosts.is_empty();
         let keys = self.api_key_stdin || self.no_api_key || self.api_key_env.is_some();
         models.is_empty()
             && allowed.is_empty()
             && [base_url, instructions, tools, autonomy, harness, harness_mode, agent]
                 .into_iter()
+                .chain([budget_run, budget_session, budget_sender])
                 .all(Option::is_none)
             && workspace.is_none()
             && deadline.is_none()

@@ -137,6 +137,16 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()>
         let given = flags.web_hosts.iter().map(|host| host.trim()).filter(|host| !host.is_empty());
         profile.web_hosts = given.map(str::to_owned).collect();
     }
+    let budgets = &mut profile.budgets;
+    for (given, budget) in [
+        (&flags.budget_run, &mut budgets.run),
+        (&flags.budget_session, &mut budgets.session),
+        (&flags.budget_sender, &mut budgets.sender),
+    ] {
+        if let Some(given) = given {
+            *budget = given.parse().map_err(usage)?;
+        }
+    }
     if let Some(seconds) = flags.deadline {
         profile.deadline_s = seconds;
     }
@@ -328,6 +338,9 @@ fn show(info: &ProfileInfo) -> Result<()> {
         ("workspace", profile.workspace.as_deref().map_or_else(|| "none".to_owned(), shown)),
         ("picture model", profile.image_model.as_ref().map(ToString::to_string).unwrap_or_default()),
         ("own web hosts", profile.web_hosts.join(", ")),
+        ("budget of a run", profile.budgets.run.to_string()),
+        ("budget of a session", profile.budgets.session.to_string()),
+        ("budget of a person a day", profile.budgets.sender.to_string()),
         ("deadline", format!("{} s", profile.deadline_s)),
         ("instructions", profile.instructions.clone()),
     ];

@@ -169,6 +169,7 @@ pub fn profile(name: &str) -> Profile {
         mcp: Vec::new(),
         image_model: None,
         web_hosts: Vec::new(),
+        budgets: Default::default(),
         deadline_s: 600,
         agent: None,
     }

@@ -25,3 +25,15 @@ create table sent_words (
     words text not null
 );
 create index sent_words_of on sent_words (conversation, number);
+
+-- What each sender used of a profile in a day, where the profile has a budget for it.
+create table spent (
+    profile text not null,
+    sender text not null,
+    -- Days since 1970, UTC.
+    day bigint not null,
+    tokens bigint not null,
+    cost_micros bigint not null,
+    tools bigint not null,
+    primary key (profile, sender, day)
+) {keyed};
