@@ -5,6 +5,7 @@
 
 mod account;
 mod address;
+mod asked;
 mod call;
 mod change;
 mod channel;
@@ -27,6 +28,7 @@ mod turn;
 
 pub use account::AccountKey;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
+pub use asked::{Asked, Before, Place};
 pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Decision, Exchange, Session, SessionBrief, Snapshot};
 pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};

@@ -87,6 +87,7 @@ impl Server {
             metrics: Some(recorder.handle()),
             behind_proxy,
             only_loopback: http::is_only_loopback(address, behind_proxy),
+            cors_origins: Vec::new(),
             closing: closing.clone(),
         });
         let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));
