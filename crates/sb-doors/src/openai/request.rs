@@ -20,8 +20,6 @@ const GO_ON: &str = "Please go on.";
 
 /// A request.
 pub(crate) struct Request<'a> {
-    /// As it was named.
-    pub model: String,
     pub streams: bool,
     /// A stream ends with the usage.
     pub include_usage: bool,
@@ -68,7 +66,6 @@ impl<'a> Request<'a> {
             .into_iter()
             .find_map(|name| take::<u64>(fields, name, "a number").ok().flatten());
         Ok(Self {
-            model: model(fields)?,
             streams: take(fields, "stream", "true or false")?.unwrap_or(false),
             include_usage: usage.unwrap_or(false),
             most_tokens: most,
