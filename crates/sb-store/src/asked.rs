@@ -84,6 +84,10 @@ fn take(
             Place::Continued
         }
         Where::Copy(parent, to) => {
+            if exists(db, &inbound.conversation)? {
+                // Of a talk that is named: a conversation of its own beside that.
+                inbound.conversation.0.push_str(&format!("/{fresh}"));
+            }
             begin(db, &inbound, chosen(db, parent)?, asked, fresh, now)?;
             copy(db, parent, to, fresh, &asked.owner, now)?;
             Place::Branched

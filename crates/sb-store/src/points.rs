@@ -127,3 +127,29 @@ fn answered(
     .execute(params![digest.to_string(), session, to.map(|s| s.0), now.0, message.0])?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::types::Value;
+
+    use super::*;
+    use crate::{Durability, dialect, home::Home, migrate::migrate};
+
+    #[test]
+    fn a_place_is_found_in_an_index_that_is_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::make(folder.path()).unwrap();
+        home.make_database().unwrap();
+        let mut db = dialect::open_writer(&home.database(), Durability::Process).unwrap();
+        migrate(&mut db).unwrap();
+        for (condition, index) in [(OWN, "points_own"), (ALL, "points_all")] {
+            let sql = format!("explain query plan select {COLUMNS} from points {condition}");
+            let mut plan = db.prepare(&sql).unwrap();
+            let params = vec![Value::Integer(1); plan.parameter_count()];
+            let steps =
+                plan.query_map(rusqlite::params_from_iter(params), |row| row.get::<_, String>(3)).unwrap();
+            let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
+            assert!(steps.len() == 1 && steps[0].contains(&format!("INDEX {index}")), "{steps:?}");
+        }
+    }
+}

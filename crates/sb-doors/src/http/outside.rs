@@ -29,7 +29,8 @@ async fn unknown_path() -> HttpError {
     HttpError::new(Code::NotFound, "There is nothing at this address. /openapi.json lists what there is.")
 }
 
-async fn wrong_method(method: Method) -> HttpError {
+/// The address takes other methods.
+pub(crate) async fn wrong_method(method: Method) -> HttpError {
     HttpError::new(Code::WrongMethod, format!("This address does not take {method}; see the header Allow."))
 }
 

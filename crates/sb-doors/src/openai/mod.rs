@@ -27,7 +27,7 @@ pub(crate) use cors::Origins;
 pub use cors::check_origin;
 pub(crate) use readers::Readers;
 
-use crate::http::{Door, Gate, authenticate};
+use crate::http::{Door, Gate, authenticate, wrong_method};
 use error::{Fault, translate};
 
 /// The routes of this door.
@@ -47,6 +47,7 @@ pub(crate) fn routes(door: Arc<Door>, gate: Arc<Gate>, origins: Origins) -> Rout
     }
     routes
         .with_state(door)
+        .method_not_allowed_fallback(wrong_method)
         .route_layer(from_fn_with_state(gate, authenticate))
         .layer(from_fn(translate))
         .layer(from_fn_with_state(Arc::new(origins), cors::admit))

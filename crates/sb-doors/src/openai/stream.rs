@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use sb_wire::openai::{Chunk, ChunkChoice, Delta, FinishReason, Role, Usage};
 use serde::Serialize;
 
@@ -35,10 +36,14 @@ pub(super) async fn respond(
 ) -> Result<Response> {
     let Taken { mut follow, reading, left_out, .. } = taken;
     let mut reader = Reader::new(door.clone(), reading);
-    let first = tokio::select! {
+    let mut first = tokio::select! {
         first = tokio::time::timeout(REFUSED_WITHIN, follow.next()) => first.ok().transpose()?.flatten(),
         () = door.closing.cancelled() => return Err(HttpError::closing().into()),
     };
+    if let Some(ReplyEvent::Session(_)) = first {
+        // What has its ending already says the session first.
+        first = follow.next().now_or_never().transpose()?.flatten();
+    }
     if let Some(ReplyEvent::Ended(ending)) = &first
         && ending.kind == EndKind::Refused
         && let Err(fault) = answer::told(&follow, ending.clone(), &[]).await

@@ -127,10 +127,12 @@ impl Server {
 
     /// Waits until nothing runs in a session.
     pub async fn ends(&self, session: &str) {
-        let path = format!("/v1/sessions/{session}?stream=true");
-        let shown = self.get(MACHINE, &path);
-        drop(tokio::time::timeout(Duration::from_secs(10), shown).await.expect("it ends"));
-        self.until(session, |shown| shown["state"] == "idle").await;
+        let engine = &self.app.engine;
+        let view = engine.session(session.parse().unwrap()).await.unwrap();
+        if let Some(message) = view.following {
+            let ending = engine.follow_message(message).ending();
+            tokio::time::timeout(Duration::from_secs(20), ending).await.expect("it ends").unwrap();
+        }
     }
 
     /// Asks for a session until it is as it should be.

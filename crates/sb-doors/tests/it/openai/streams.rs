@@ -118,11 +118,11 @@ async fn a_whole_answer_is_written_though_its_reader_left_and_is_found_by_what_t
 #[tokio::test]
 async fn a_reader_that_stalls_holds_nothing_up() {
     let server = Server::start().await;
-    let stalled = Chunks::of(&server, MACHINE, Talk::new().with("!stream 20000 0").body()).await;
+    let stalled = Chunks::of(&server, MACHINE, Talk::new().with("!stream 5000 0").body()).await;
     let session = server.app.engine.sessions(None, 1).await.unwrap()[0].id.to_string();
     server.ends(&session).await;
     let chunks = stalled.rest().await;
-    assert!(words(&chunks).ends_with("word20000") || words(&chunks).contains("word20000"), "all of it came");
+    assert!(words(&chunks).contains("word5000"), "all of it came");
 }
 
 #[tokio::test]
