@@ -30,30 +30,23 @@ pub(super) struct Taken {
     pub left_out: Vec<String>,
 }
 
-/// Where a talk begins for its digests.
-pub(super) enum From {
-    /// All of it is there.
-    Whole,
-    /// It goes on from an answer that its app names.
-    Answer(Digest),
-}
-
-/// Takes the last message of a talk into the session the rest of it belongs to.
+/// Takes the last message of a talk into the session the rest of it belongs to. `after`: the talk goes on from
+/// the place with this digest, which its app names.
 pub(super) async fn take(
     door: &Arc<Door>,
     who: &Who,
     profile: ProfileName,
     headers: &HeaderMap,
     talk: Talk<'_>,
-    from: From,
+    after: Option<Digest>,
     streams: bool,
 ) -> Result<Taken> {
     let named = conversation_name(headers)?;
-    let (begin, mut trail) = match from {
-        From::Whole => (None, Trail::begin(&profile, named.as_deref())),
-        From::Answer(digest) => (Some(digest), Trail::from(digest)),
+    let mut trail = match after {
+        None => Trail::begin(&profile, named.as_deref()),
+        Some(digest) => Trail::from(digest),
     };
-    let mut before = begin.map(|digest| Before { digest, answer: None });
+    let mut before = after.map(|digest| Before { digest, answer: None });
     for (side, text) in &talk.before {
         let answer = (*side == Side::Agent).then(|| (trail.digest(), text));
         trail = trail.then(*side, text);

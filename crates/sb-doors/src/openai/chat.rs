@@ -9,7 +9,7 @@ use sb_wire::openai::{Completion, FinishReason, Usage};
 
 use super::answer::{self, Told};
 use super::aside;
-use super::ask::{self, From, Taken};
+use super::ask::{self, Taken};
 use super::error::{Fault, Result};
 use super::models;
 use super::readers::Reader;
@@ -53,7 +53,7 @@ pub(super) async fn completions(
             false => whole(head, text, FinishReason::Stop, Usage::default()),
         });
     }
-    let taken = ask::take(&door, &who, profile, &head.headers, request.talk, From::Whole, streams).await?;
+    let taken = ask::take(&door, &who, profile, &head.headers, request.talk, None, streams).await?;
     drop(held);
     let id = format!("chatcmpl-{}-{}", taken.session, taken.reading.message.0);
     let head = Head { id, created, model };

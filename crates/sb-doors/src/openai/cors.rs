@@ -51,7 +51,8 @@ pub(super) async fn admit(State(origins): State<Arc<Origins>>, request: Request,
     let Some(origin) = headers.get(header::ORIGIN).cloned() else { return next.run(request).await };
     let is_same = is_same_origin(headers, request.uri().authority().map(|a| a.as_str()));
     let is_one = headers.get_all(header::ORIGIN).iter().count() == 1;
-    if !is_same && !(is_one && origin.to_str().is_ok_and(|o| origins.allows(o))) {
+    let is_allowed = is_one && origin.to_str().is_ok_and(|o| origins.allows(o));
+    if !(is_same || is_allowed) {
         return Fault::forbidden(
             "Pages of this origin may not ask here. Its operator allows one with --cors-origin.",
         )

@@ -107,9 +107,13 @@ pub async fn what_nobody_knows_is_told_as_content_from_outside(ground: &impl Gro
     // Another's talk is as unknown, unless others' count.
     let mine = take(&store, "b", 2, asked(None, "1"), NOON).await;
     answer(&store, &mine, "1!").await;
-    let theirs = |others| Asked { owner: Principal("http:token b".into()), others, ..asked(Some("1!"), "z") };
-    assert_eq!(take(&store, "c", 3, theirs(false), NOON).await.place, Place::Told);
-    assert_eq!(take(&store, "d", 4, theirs(true), NOON).await.conversation, to("b"));
+    let theirs = |others, whole: &str| Asked {
+        owner: Principal("http:token b".into()),
+        others,
+        ..asked(Some("1!"), whole)
+    };
+    assert_eq!(take(&store, "c", 3, theirs(false, "y"), NOON).await.place, Place::Told);
+    assert_eq!(take(&store, "d", 4, theirs(true, "z"), NOON).await.conversation, to("b"));
 }
 
 pub async fn a_retry_is_the_first_message_for_ten_seconds_after_its_answer(ground: &impl Ground) {
