@@ -4,6 +4,7 @@
 
 pub mod http;
 pub mod local;
+pub mod openai;
 pub mod standing;
 pub mod terminal;
 pub mod trust;

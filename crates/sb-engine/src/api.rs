@@ -116,7 +116,7 @@ impl Inner {
 #[derive(Debug)]
 pub struct Receipt {
     pub message: MessageId,
-    live: Option<watch::Receiver<Live>>,
+    pub(crate) live: Option<watch::Receiver<Live>>,
 }
 
 /// What came of a submission.
@@ -207,14 +207,8 @@ impl Engine {
             Some(Taken::Known(message)) => {
                 Ok(Submitted { receipt: Receipt { message, live: None }, known: true })
             }
-            Some(Taken::OtherBody(_)) => Err(EngineError::new(
-                EngineErrorKind::OtherBody,
-                "This idempotency key was used with another body. Use a new key for a new message.",
-            )),
-            Some(Taken::Full | Taken::Held { .. }) => Err(EngineError::new(
-                EngineErrorKind::Full,
-                "Too many messages wait in this conversation; nothing was taken. Wait for answers, or send /stop.",
-            )),
+            Some(Taken::OtherBody(_)) => Err(EngineError::other_body()),
+            Some(Taken::Full | Taken::Held { .. }) => Err(EngineError::full()),
             None => Err(EngineError::new(EngineErrorKind::Store, "The store took nothing.")),
         }
     }
@@ -296,7 +290,7 @@ impl Engine {
 }
 
 /// A command that is answered at once, whatever runs and waits.
-fn never_waits(inbound: &Inbound) -> bool {
+pub(crate) fn never_waits(inbound: &Inbound) -> bool {
     let read = commands::read_text(&inbound.text, inbound.manner.stop_words);
     read.is_ok_and(|command| command.is_some_and(|(entry, _)| entry.when == commands::When::Always))
 }

@@ -47,6 +47,18 @@ impl EngineError {
             format!("There is no profile {name}. `switchboard profile list` shows those there are."),
         )
     }
+    pub(crate) fn other_body() -> Self {
+        Self::new(
+            EngineErrorKind::OtherBody,
+            "This idempotency key was used with another body. Use a new key for a new message.",
+        )
+    }
+    pub(crate) fn full() -> Self {
+        Self::new(
+            EngineErrorKind::Full,
+            "Too many messages wait in this conversation; nothing was taken. Wait for answers, or send /stop.",
+        )
+    }
 }
 
 impl From<StoreError> for EngineError {

@@ -7,6 +7,7 @@
 mod actor;
 mod actors;
 mod api;
+mod asked;
 mod bridge;
 mod care;
 mod desk;
@@ -28,6 +29,7 @@ mod turn;
 mod waker;
 
 pub use api::{Agents, Engine, Parts, Receipt, Submitted};
+pub use asked::SubmittedAsked;
 pub use bridge::{BadConfig, BridgeState, BridgeStatus, ChannelView, LogLine, Replayed, check_config};
 pub use care::Checkup;
 pub use desk::{Health, SessionView};

@@ -5,6 +5,7 @@
 
 mod account;
 mod address;
+mod asked;
 mod budget;
 mod call;
 mod change;
@@ -28,6 +29,7 @@ mod turn;
 
 pub use account::AccountKey;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
+pub use asked::{Asked, Before, Place};
 pub use budget::{Budget, Budgets};
 pub use call::{Call, Rule, ToolClass, Verdict};
 pub use change::{Change, Choices, Decision, Exchange, Session, SessionBrief, Snapshot};

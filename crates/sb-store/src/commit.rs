@@ -131,7 +131,7 @@ fn set_session(db: &Connection, of: &ConversationId, id: &str, edit: &SessionEdi
     expect_one(changed, || format!("session {id} is not one of this conversation"))
 }
 
-fn append(db: &Connection, session: SessionId, entry: &Entry) -> Result<()> {
+pub(crate) fn append(db: &Connection, session: SessionId, entry: &Entry) -> Result<()> {
     db.prepare_cached(
         "insert into records (session, seq, at, turn, kind, body) values ($1, $2, $3, $4, $5, $6)",
     )?

@@ -5,6 +5,7 @@
 //! what differs is in `dialect.rs`. What the writer answered is durable ([`Durability`] says against
 //! what) and seen by every later read; what failed changed nothing. Time and chance are arguments.
 
+mod asked;
 mod backup;
 mod batch;
 mod blobs;
@@ -30,6 +31,7 @@ mod pairing;
 mod parts;
 mod people;
 mod plan;
+mod points;
 mod posting;
 mod readers;
 mod rows;
@@ -41,6 +43,7 @@ mod tokens;
 mod turns;
 mod writer;
 
+pub use asked::{Placed, RETRY_WITHIN_MS};
 pub use batch::{Intake, MOST_WAITING_BRIDGED};
 pub use blobs::BlobWriter;
 pub use care::{Counts, Purged};

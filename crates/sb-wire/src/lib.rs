@@ -2,4 +2,5 @@
 
 pub mod a2a;
 pub mod jsonrpc;
+pub mod openai;
 pub mod sse;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use sb_doors::openai::check_origin;
 
 use crate::args::server::{LogForm, ServerFlags, Survives};
 use crate::environment::Environment;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub behind_proxy: bool,
     /// Where platforms reach this server, without a slash at its end.
     pub public_url: Option<String>,
+    /// Origins whose pages may use OpenAI's API.
+    pub cors_origins: Vec<String>,
     /// The first profile's model, where one is named.
     pub model: Option<String>,
 }
@@ -58,8 +61,16 @@ impl Settings {
             tls,
             behind_proxy: all.behind_proxy.unwrap_or(false),
             public_url: all.public_url.as_deref().map(public_url).transpose()?,
+            cors_origins: all.cors_origin.map(origins).transpose()?.unwrap_or_default(),
             model: all.model,
         })
+    }
+}
+
+fn origins(given: Vec<String>) -> Result<Vec<String>> {
+    match given.iter().find_map(|origin| check_origin(origin).err()) {
+        Some(why) => Err(usage(why)),
+        None => Ok(given),
     }
 }
 

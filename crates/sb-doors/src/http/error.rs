@@ -175,6 +175,8 @@ impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self.problem())).into_response();
+        // For doors that say it in a shape of their own.
+        response.extensions_mut().insert(self.clone());
         let headers = response.headers_mut();
         match self.code {
             Code::NoToken | Code::BadToken | Code::OtherProfile => {

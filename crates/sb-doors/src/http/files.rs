@@ -31,6 +31,13 @@ pub(crate) struct FileIn<'a> {
     media_type: Option<String>,
 }
 
+impl<'a> FileIn<'a> {
+    /// A file by its bytes in base64; without a name it gets one.
+    pub fn new(base64: Cow<'a, str>, name: Option<String>, media_type: Option<String>) -> Self {
+        Self { base64, name, media_type }
+    }
+}
+
 /// A file found good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checked {

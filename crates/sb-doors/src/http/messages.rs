@@ -127,7 +127,8 @@ fn body_digest(bytes: &[u8], session: Option<SessionId>) -> Digest {
     }
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
+/// The key a request names, if it does.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
     let mut all = headers.get_all("idempotency-key").iter();
     let (first, second) = (all.next(), all.next());
     let Some(value) = first else { return Ok(None) };

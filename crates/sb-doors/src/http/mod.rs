@@ -37,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::model::{Digest, Secret, Timestamp};
+use crate::openai::{self, Origins, Readers};
 
 pub use body::{LARGEST_BODY, LONGEST_CONVERSATION, judge};
 pub use error::{Code, HttpError, Problem, codes, codes_as_markdown};
@@ -49,14 +50,17 @@ pub use status::metrics_builder;
 pub use tls::Tls;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
 
+pub(crate) use body::read as read_body;
 pub(crate) use error::Result;
+pub(crate) use files::{FileIn, check as check_files, keep as keep_files};
 pub(crate) use guesses::Peer;
-pub(crate) use messages::{Target, take};
-pub(crate) use outside::envelope;
+pub(crate) use messages::{Target, idempotency_key, take};
+pub(crate) use outside::{envelope, is_same_origin, wrong_method};
 pub(crate) use parts::{Parameters, Segments};
 pub(crate) use serving::{Limits, serve_within};
 pub(crate) use session::find as find_session;
-pub(crate) use who::{Reach, Who};
+pub(crate) use unsaid::unsaid;
+pub(crate) use who::{Reach, Who, authenticate};
 
 /// Large bodies in memory at once.
 const LARGE_BODIES: usize = 8;
@@ -72,6 +76,8 @@ pub struct HttpDoor {
     pub behind_proxy: bool,
     /// Whether it is reached on this machine only, by names no other machine can have.
     pub only_loopback: bool,
+    /// Origins whose pages may use OpenAI's API here: `*` for any.
+    pub cors_origins: Vec<String>,
     /// Cancelled when the server closes: streams end, requests that wait are told.
     pub closing: CancellationToken,
 }
@@ -81,11 +87,17 @@ pub(crate) struct Door {
     pub engine: Engine,
     pub closing: CancellationToken,
     pub large_bodies: Semaphore,
+    pub readers: Readers,
 }
 
 impl Door {
     pub fn new(engine: Engine, closing: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { engine, closing, large_bodies: Semaphore::new(LARGE_BODIES) })
+        Arc::new(Self {
+            engine,
+            closing,
+            large_bodies: Semaphore::new(LARGE_BODIES),
+            readers: Readers::default(),
+        })
     }
     /// Whether new messages are taken.
     pub fn is_open(&self) -> bool {
@@ -122,8 +134,9 @@ pub fn router(door: HttpDoor) -> Router {
         .route_layer(from_fn_with_state(gate.clone(), who::machine_only))
         .with_state(gate.clone());
     let called = hooks::routes(shared.clone());
-    let asked = v1(shared).route_layer(from_fn_with_state(gate, who::authenticate));
-    let routes = open.merge(measured).merge(asked).layer(from_fn(outside::same_origin));
+    let asked = v1(shared.clone()).route_layer(from_fn_with_state(gate.clone(), who::authenticate));
+    let apps = openai::routes(shared, gate, Origins::new(door.cors_origins));
+    let routes = open.merge(measured).merge(asked).layer(from_fn(outside::same_origin)).merge(apps);
     let routes = match door.only_loopback {
         true => routes.layer(from_fn(outside::loopback_host)),
         false => routes,

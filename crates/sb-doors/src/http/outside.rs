@@ -29,7 +29,8 @@ async fn unknown_path() -> HttpError {
     HttpError::new(Code::NotFound, "There is nothing at this address. /openapi.json lists what there is.")
 }
 
-async fn wrong_method(method: Method) -> HttpError {
+/// The address takes other methods.
+pub(crate) async fn wrong_method(method: Method) -> HttpError {
     HttpError::new(Code::WrongMethod, format!("This address does not take {method}; see the header Allow."))
 }
 
@@ -59,7 +60,8 @@ pub(crate) async fn same_origin(request: Request, next: Next) -> Response {
     }
 }
 
-fn is_same_origin(headers: &HeaderMap, authority: Option<&str>) -> bool {
+/// Whether a request comes from a page of this address, or from no page at all.
+pub(crate) fn is_same_origin(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let Some(origin) = origins.next() else { return true };
     let host = headers.get(header::HOST).and_then(|h| h.to_str().ok()).or(authority);

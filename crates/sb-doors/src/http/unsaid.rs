@@ -5,7 +5,7 @@
 //! does not begin with all that was sent; then only its last paragraphs are looked at.
 
 /// What to send at last, so that all that was sent is what is said; none where nothing is missing.
-pub(super) fn unsaid(sent: &str, said: &str) -> Option<String> {
+pub(crate) fn unsaid(sent: &str, said: &str) -> Option<String> {
     let text = match after(sent, said) {
         Some(rest) => rest.to_owned(),
         None => last_paragraphs(sent, said),

@@ -16,6 +16,7 @@ mod keys;
 mod local;
 mod messages;
 mod messenger;
+mod openai;
 mod page;
 mod people;
 mod server;

@@ -69,14 +69,19 @@ impl Server {
     }
 
     pub async fn with_machine_token(app: TestApp, token: Option<&str>) -> Self {
-        Self::listening(app, token, false).await
+        Self::listening(app, token, false, &[]).await
     }
 
     pub async fn behind_proxy() -> Self {
-        Self::listening(TestApp::new().await, Some(MACHINE), true).await
+        Self::listening(TestApp::new().await, Some(MACHINE), true, &[]).await
     }
 
-    async fn listening(app: TestApp, token: Option<&str>, behind_proxy: bool) -> Self {
+    /// Pages of these origins may use OpenAI's API.
+    pub async fn allowing(origins: &[&str]) -> Self {
+        Self::listening(TestApp::new().await, Some(MACHINE), false, origins).await
+    }
+
+    async fn listening(app: TestApp, token: Option<&str>, behind_proxy: bool, origins: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let closing = CancellationToken::new();
@@ -87,6 +92,7 @@ impl Server {
             metrics: Some(recorder.handle()),
             behind_proxy,
             only_loopback: http::is_only_loopback(address, behind_proxy),
+            cors_origins: origins.iter().map(|&o| o.to_owned()).collect(),
             closing: closing.clone(),
         });
         let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));
@@ -117,6 +123,16 @@ impl Server {
     pub async fn stream(&self, token: &str, mut body: Value) -> Events {
         body["stream"] = Value::Bool(true);
         Events::of(self.post(token, body)).await
+    }
+
+    /// Waits until nothing runs in a session.
+    pub async fn ends(&self, session: &str) {
+        let engine = &self.app.engine;
+        let view = engine.session(session.parse().unwrap()).await.unwrap();
+        if let Some(message) = view.following {
+            let ending = engine.follow_message(message).ending();
+            tokio::time::timeout(Duration::from_secs(20), ending).await.expect("it ends").unwrap();
+        }
     }
 
     /// Asks for a session until it is as it should be.

@@ -39,6 +39,7 @@ async fn start(app: &TestApp, tls: Tls) -> (std::net::SocketAddr, CancellationTo
         metrics: None,
         behind_proxy: false,
         only_loopback: true,
+        cors_origins: Vec::new(),
         closing: closing.clone(),
     });
     tokio::spawn(http::serve_tls(listener, tls, router, closing.clone()));

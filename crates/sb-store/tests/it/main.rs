@@ -1,6 +1,7 @@
 //! The store's tests: the shared laws over SQLite, and what is SQLite's or the operating system's own.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod asked;
 mod bridges;
 mod chain;
 mod home;

@@ -36,6 +36,9 @@ pub struct ServerFlags {
     /// Where messengers that call us reach this server, as https://host: its proxy's or tunnel's address
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
+    /// Let pages of this origin use OpenAI's API here, as https://host; * for any; may be given several times
+    #[arg(long, value_name = "ORIGIN")]
+    pub cors_origin: Option<Vec<String>>,
     /// The model of the first profile, where `up` makes one, as provider:id [environment: SWITCHBOARD_MODEL; default: the
     /// provider's own choice]
     #[arg(long, value_name = "MODEL")]
@@ -76,6 +79,7 @@ impl ServerFlags {
             tls_key: self.tls_key.or(other.tls_key),
             behind_proxy: self.behind_proxy.or(other.behind_proxy),
             public_url: self.public_url.or(other.public_url),
+            cors_origin: self.cors_origin.or(other.cors_origin),
             model: self.model.or(other.model),
         }
     }

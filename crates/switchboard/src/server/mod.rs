@@ -83,6 +83,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
             metrics: Some(metrics.clone()),
             behind_proxy: settings.behind_proxy,
             only_loopback: http::is_only_loopback(address, settings.behind_proxy),
+            cors_origins: settings.cors_origins.clone(),
             closing: closing.clone(),
         });
         match tls {

@@ -3,6 +3,7 @@
 //! Each law is a function over a [`Ground`], a place where a store can be opened, closed and opened
 //! again. The random one is in [`law`]; the others are examples with a name that says what holds.
 
+pub mod asked;
 pub mod batches;
 pub mod channels;
 pub mod commits;

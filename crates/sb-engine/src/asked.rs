@@ -1,0 +1,95 @@
+//! Submitting a message that comes with all that was said before it, and noting how its answer was read.
+
+use sb_core::model::{
+    Asked, ConversationId, Dice, Digest, Ending, Inbound, MessageId, Place, ProfileName, SessionId,
+};
+use sb_store::Taken;
+use tokio::sync::watch;
+
+use crate::Engine;
+use crate::actors::Mail;
+use crate::api::{Receipt, never_waits};
+use crate::error::{EngineError, EngineErrorKind, Result};
+use crate::live::Live;
+
+/// What came of such a submission.
+#[derive(Debug)]
+pub struct SubmittedAsked {
+    pub receipt: Receipt,
+    pub place: Place,
+    pub conversation: ConversationId,
+    /// The session it went into.
+    pub session: SessionId,
+}
+
+impl Engine {
+    /// As [`submit`](Self::submit), into whichever conversation what was said before belongs to. A talk that is
+    /// not named and must begin anew gets a name by lot, after what the message's conversation begins with.
+    pub async fn submit_asked(&self, inbound: Inbound, asked: Asked) -> Result<SubmittedAsked> {
+        let engine = self.clone();
+        // On a task of its own, for the same reason as there.
+        let taking = tokio::spawn(async move { engine.take_asked(inbound, asked).await });
+        taking.await.unwrap_or_else(|why| {
+            tracing::error!(error = %why, "taking a message failed");
+            Err(EngineError::new(EngineErrorKind::Store, "The message could not be taken. Send it again."))
+        })
+    }
+
+    async fn take_asked(&self, mut inbound: Inbound, asked: Asked) -> Result<SubmittedAsked> {
+        if self.is_closing() {
+            return Err(EngineError::new(
+                EngineErrorKind::Closing,
+                "The server is closing; nothing was taken. Send it again soon.",
+            ));
+        }
+        let inner = self.inner();
+        if inner.profiles.get(&inbound.profile).is_none() {
+            return Err(EngineError::no_profile(&inbound.profile));
+        }
+        let session = SessionId(by_lot(inner.dice.as_ref()));
+        if !asked.named {
+            inbound.conversation.0.push_str(&format!("{:016x}", by_lot(inner.dice.as_ref())));
+        }
+        let at_once = never_waits(&inbound);
+        let placed = inner.store.take_asked(inbound, asked, session, at_once, inner.clock.now()).await?;
+        let (place, conversation) = (placed.place, placed.conversation);
+        let receipt = match placed.taken {
+            Taken::New(message) => {
+                metrics::counter!("switchboard_messages_taken_total").increment(1);
+                if let Some(system) = placed.system {
+                    self.send(&conversation, Mail::Arrived(Box::new(system), None));
+                }
+                let (shows, live) = watch::channel(Live::default());
+                let receipt = Receipt { message: message.id, live: Some(live) };
+                self.send(&conversation, Mail::Arrived(Box::new(message), Some(shows)));
+                receipt
+            }
+            Taken::Known(message) => Receipt { message, live: None },
+            Taken::OtherBody(_) => return Err(EngineError::other_body()),
+            Taken::Full | Taken::Held { .. } => return Err(EngineError::full()),
+        };
+        let session = placed.session.unwrap_or(session);
+        Ok(SubmittedAsked { receipt, place, conversation, session })
+    }
+
+    /// The answer to such a message is whole: `digest` stands for all that was said, with it, as its reader has it.
+    pub async fn note_answer(&self, message: MessageId, digest: Digest, ending: &Ending) -> Result<()> {
+        Ok(self.store().note_answer(message, digest, ending, self.inner().clock.now()).await?)
+    }
+
+    /// Where such a message went: the conversation, its profile and the session.
+    pub async fn asked_in(
+        &self,
+        message: MessageId,
+    ) -> Result<Option<(ConversationId, ProfileName, SessionId)>> {
+        let Some((conversation, session)) = self.store().asked_in(message).await? else { return Ok(None) };
+        let Some((_, _, profile)) = self.store().session(session).await? else { return Ok(None) };
+        Ok(Some((conversation, profile, session)))
+    }
+}
+
+fn by_lot(dice: &dyn Dice) -> u64 {
+    let mut bytes = [0; 8];
+    dice.fill(&mut bytes);
+    u64::from_be_bytes(bytes)
+}
