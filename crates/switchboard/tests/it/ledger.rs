@@ -1,5 +1,7 @@
 //! The ledger with the real program: who signs, who pays once whatever is killed, who answers nobody.
 
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -184,6 +186,37 @@ async fn kill_9_around_an_approved_payment_makes_it_exactly_once() {
     assert_eq!(payments(&world).await.len(), 1);
     assert_eq!((left(&world, "helper").await, left(&world, "bob").await), ("27.50".into(), "2.50".into()));
     assert!(world.done(&["ledger", "verify"]).await.contains("every one is as it was signed"));
+}
+
+/// From before the approval is taken to after it is answered: each kill falls on another step.
+#[tokio::test]
+async fn wherever_a_kill_falls_while_payments_are_approved_each_is_made_exactly_once() {
+    let world = funded().await;
+    let token = deciding(&world).await;
+    let mut server = serve(&world).await;
+    for (n, after_us) in [0, 500, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 30_000].into_iter().enumerate() {
+        let (ask, approve) = (in_chat(ASK, n), in_chat(APPROVE, n));
+        assert_eq!(say(&server.url(), "helper", &token, &ask).await.1["state"], "waiting");
+        let (url, by, body) = (server.url(), token.clone(), approve.clone());
+        let approving = tokio::spawn(async move {
+            let sent = crate::world::client().post(format!("{url}/v1/profiles/helper/messages"));
+            let _ = sent.bearer_auth(by).body(body).send().await;
+        });
+        tokio::time::sleep(Duration::from_micros(after_us)).await;
+        server.end(Signal::SIGKILL).await;
+        approving.await.expect("sent");
+        server = serve(&world).await;
+        let (_, answer) = say(&server.url(), "helper", &token, &approve).await;
+        assert!(answer["state"] == "done" || answer["code"] == "not_waiting", "{after_us}: {answer}");
+        assert_eq!(payments(&world).await.len(), n + 1, "killed after {after_us} microseconds");
+    }
+    assert_eq!((left(&world, "helper").await, left(&world, "bob").await), ("7.50".into(), "22.50".into()));
+    assert!(world.done(&["ledger", "verify"]).await.contains("every one is as it was signed"));
+}
+
+/// The same request in a conversation of its own.
+fn in_chat(body: &str, n: usize) -> String {
+    body.replace("\"conversation\": \"c\"", &format!("\"conversation\": \"c{n}\""))
 }
 
 /// Holds: W-21, W-23, W-25.
