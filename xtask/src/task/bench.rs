@@ -35,6 +35,8 @@ pub fn run(only: &[String], quick: bool, write: bool) -> Result<()> {
     let others: Vec<&String> = only.iter().filter(|section| *section != BRIDGE).collect();
     if only.is_empty() || !others.is_empty() {
         shell::run(shell::cargo(&release).args(["sb-testkit", "--example", "bench"]))?;
+        // An agent of its own, which the bench starts.
+        shell::run(shell::cargo(&release).args(["sb-agents", "--example", "acp_agent"]))?;
         let mut bench = measuring("bench", &folder, quick);
         for section in others.iter().copied() {
             bench.args(["--only", section]);

@@ -26,13 +26,15 @@ pub(super) struct Connection {
     token: String,
     /// Read and not used yet.
     read: Vec<u8>,
+    /// What is looked for in a stream, and when it was there.
+    mark: Option<(Vec<u8>, Option<Instant>)>,
 }
 
 impl Connection {
     pub async fn open(address: &str, token: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, token: token.to_owned(), read: Vec::with_capacity(4096) })
+        Ok(Self { stream, token: token.to_owned(), read: Vec::with_capacity(4096), mark: None })
     }
 
     pub async fn get(&mut self, path: &str) -> Result<Reply> {
@@ -43,6 +45,14 @@ impl Connection {
         let reply = self.request("POST", path, body).await?;
         ensure!(reply.status == 200, "{}: {}", reply.status, String::from_utf8_lossy(&reply.body));
         Ok(reply)
+    }
+
+    /// Posts for a stream of events; also when the first that holds `mark` was here.
+    pub async fn stream(&mut self, path: &str, body: &str, mark: &str) -> Result<(Reply, Instant)> {
+        self.mark = Some((mark.as_bytes().to_vec(), None));
+        let reply = self.post(path, body).await;
+        let seen = self.mark.take().and_then(|(_, seen)| seen);
+        Ok((reply?, seen.context("the stream never held what it was to hold")?))
     }
 
     async fn request(&mut self, method: &str, path: &str, body: &str) -> Result<Reply> {
@@ -80,6 +90,11 @@ impl Connection {
                 return Ok(body);
             }
             body.extend_from_slice(&chunk[..size]);
+            if let Some((mark, seen @ None)) = &mut self.mark
+                && body.windows(mark.len()).any(|part| part == mark.as_slice())
+            {
+                *seen = Some(Instant::now());
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! person to explain. The page it makes is Markdown.
 #![allow(clippy::disallowed_methods, reason = "it times the real world from outside the program")]
 
+mod agents;
 mod append;
 pub mod bridge;
 mod client;
@@ -60,6 +61,9 @@ pub async fn run(plan: &Plan) -> Result<String> {
     }
     if plan.wants("start") {
         page += &start::measure(plan).await?;
+    }
+    if plan.wants("agents") {
+        page += &agents::measure(plan).await?;
     }
     if plan.wants("ledger") {
         page += &ledger::measure(plan).await?;

@@ -36,6 +36,14 @@ impl Home {
         Ok(home)
     }
 
+    /// Another profile, or a change to one: `profile ARGS…`.
+    pub fn profile(&self, args: &[&str]) -> Result<()> {
+        let output =
+            self.program().arg("profile").args(args).output().context("the program does not start")?;
+        ensure!(output.status.success(), "profile: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

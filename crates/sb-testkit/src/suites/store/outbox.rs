@@ -334,7 +334,7 @@ pub async fn what_is_long_out_is_cleared_away(ground: &impl Ground) {
     let to = || address("tg", "7");
     let posts = ["done", "dropped", "late", "open", "refused"].map(|key| post(key, to(), "x"));
     write(&store, "7", posts.to_vec()).await;
-    write(&store, "7", vec![question("asks", to(), "May I?")]).await;
+    write(&store, "7", vec![question("request:asks", to(), "May I?")]).await;
     let shown = |of: &str| Sending::Part { key: key(of), part: part(0, "x", PartState::Sent) };
     let fresh = StoredPart { at: NOON.plus_ms(DAY), ..part(0, "x", PartState::Live) };
     let late = Sending::Post {
@@ -349,11 +349,11 @@ pub async fn what_is_long_out_is_cleared_away(ground: &impl Ground) {
         noted("done", PostState::Done, 0),
         noted("dropped", PostState::Dropped, 0),
         noted("refused", PostState::Refused, 0),
-        noted("asks", PostState::Done, 0),
+        noted("request:asks", PostState::Done, 0),
         late,
         Sending::Part { key: key("fresh"), part: fresh },
     ];
-    notes.extend(["done", "late", "open", "asks", "orphan"].map(shown));
+    notes.extend(["done", "late", "open", "request:asks", "orphan"].map(shown));
     // More than are removed at once.
     notes.extend((0..600).map(|n| shown(&format!("orphan {n}"))));
     store.note_sending(notes).await.unwrap();
@@ -361,12 +361,12 @@ pub async fn what_is_long_out_is_cleared_away(ground: &impl Ground) {
     let purged = store.purge(NOON.plus_ms(7 * DAY + 5)).await.unwrap().posts;
     assert_eq!(purged, 2 + 601, "what is done, what is dropped, and parts whose post never came");
     let left = store.outbox(None, true, 99).await.unwrap();
-    assert_eq!(keys(&left), ["asks", "refused", "open", "late"]);
-    for (of, parts) in [("done", 0), ("orphan", 0), ("late", 1), ("open", 1), ("asks", 1), ("fresh", 1)] {
+    assert_eq!(keys(&left), ["request:asks", "refused", "open", "late"]);
+    for (of, parts) in [("done", 0), ("orphan", 0), ("late", 1), ("open", 1), ("request:asks", 1), ("fresh", 1)] {
         assert_eq!(store.parts(&key(of)).await.unwrap().len(), parts, "{of}");
     }
-    commit(&store, &chat_of("tg", "7"), vec![reposted("asks", "Yes.")]).await;
-    store.note_sending(vec![noted("asks", PostState::Done, 1)]).await.unwrap();
+    commit(&store, &chat_of("tg", "7"), vec![reposted("request:asks", "Yes.")]).await;
+    store.note_sending(vec![noted("request:asks", PostState::Done, 1)]).await.unwrap();
     assert_eq!(
         store.purge(NOON.plus_ms(9 * DAY)).await.unwrap().posts,
         3,
