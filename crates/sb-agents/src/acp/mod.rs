@@ -5,12 +5,18 @@
 //! Source: protocol version 1 of agentclientprotocol.com.
 
 mod calls;
+mod diff;
 mod files;
 mod link;
+mod modes;
 mod opening;
+mod options;
 mod places;
 mod presets;
 pub(crate) mod prompt;
+mod questions;
+mod settings;
+mod terminal;
 mod turn;
 mod updates;
 

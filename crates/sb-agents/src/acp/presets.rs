@@ -158,6 +158,10 @@ pub struct Launch {
     pub spoken: Spoken,
     /// How it is made to ask; none: at this level it need not.
     pub asks: Option<Asking>,
+    /// The model to work with; none: its own choice.
+    pub model: Option<ModelRef>,
+    /// The model is told by what it is started with.
+    pub model_told: bool,
     /// How it is installed, where that is known.
     pub install: Option<&'static str>,
 }
@@ -209,11 +213,13 @@ impl Launch {
             label: preset.map_or_else(|| called(&program, &words), |p| p.label.to_owned()),
             spoken: Spoken { program, args: words, dir, variables: env },
             asks: asking(preset, profile),
+            model,
+            model_told: preset.is_some_and(|p| p.model_env.is_some() || !p.model_args.is_empty()),
             install: preset.map(|p| p.install),
         })
     }
 
-    /// Whether another process would be the same.
+    /// Whether another process would be the same; the model is set in a process that runs.
     pub(super) fn is_same(&self, other: &Launch) -> bool {
         let plain = |of: &Launch| {
             let env: Vec<_> =

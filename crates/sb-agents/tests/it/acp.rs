@@ -9,6 +9,9 @@ use sb_engine::model::*;
 use sb_engine::{Agents, Follow};
 use sb_testkit::app::TestApp;
 
+mod choices;
+mod settings;
+
 struct NoKeys;
 
 impl Launching for NoKeys {
