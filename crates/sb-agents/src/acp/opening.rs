@@ -341,7 +341,7 @@ fn not_started(launch: &Launch, why: &std::io::Error) -> TurnFault {
 }
 
 /// The agent's own id of a session, unless something of what it knows was undone since.
-pub(super) fn known_session(log: &[Entry]) -> Option<&str> {
+pub(crate) fn known_session(log: &[Entry]) -> Option<&str> {
     let opened = |e: &Entry| match &e.record {
         Record::Opened { id } => Some(id.clone()),
         _ => None,

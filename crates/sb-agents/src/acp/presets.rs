@@ -249,14 +249,14 @@ fn asking(preset: Option<&Preset>, profile: &Profile) -> Option<Asking> {
 }
 
 /// The model the chat chose, else the profile's first.
-fn model(profile: &Profile, choices: &Choices) -> Option<ModelRef> {
+pub(crate) fn model(profile: &Profile, choices: &Choices) -> Option<ModelRef> {
     let chosen =
         choices.model.as_ref().and_then(|name| profile.models.iter().find(|m| m.to_string() == *name));
     chosen.or(profile.models.first()).cloned()
 }
 
 /// A command as words: blanks part them, quotes keep them together. It is started as it is, by no shell.
-fn command(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn command(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) =
         (Vec::new(), None, None);
     for c in text.chars() {
@@ -278,7 +278,7 @@ fn command(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// What people call a program: its bare name, also where `env` starts it.
-fn called(program: &str, words: &[String]) -> String {
+pub(crate) fn called(program: &str, words: &[String]) -> String {
     let mut all = std::iter::once(program).chain(words.iter().map(String::as_str));
     let real = all.find(|word| *word != "env" && !word.contains('=')).unwrap_or(program);
     real.rsplit('/').next().unwrap_or(real).to_owned()

@@ -144,7 +144,7 @@ fn answered(
         words => format!("agent {facts}: {words}"),
     }];
     for call in made {
-        let change = call.lines().map_or_else(String::new, |(_, text)| format!("\n{}", cut(text)));
+        let change = call.lines().map_or_else(String::new, |(_, text)| format!("\n{}", shortened(text)));
         lines.push(format!("calls {}{change}", calls.numbered(&call.id, &call.shown())));
         calls.names.insert(call.id.clone(), call.tool.clone());
     }
@@ -152,7 +152,7 @@ fn answered(
 }
 
 /// The beginning of a text in many lines.
-fn cut(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let text = text.trim_end();
     let all = text.lines().count();
     match all > LINES_SHOWN {

@@ -16,6 +16,7 @@ async fn modes_and_models_that_are_options_are_set_as_such_and_again_when_it_is_
             format!("mode ask, model maker/big. prompt 1, 0 pictures: {STAND}")
         );
         let app = app.reopen().await;
+        end_process(&app).await;
         let said = say(&app, STAND).await.said;
         assert_eq!(said, format!("mode ask, model maker/big. prompt 2, 0 pictures: {STAND}"), "{flags}");
     }
