@@ -3,7 +3,11 @@
 //!
 //! Besides the script's own lines it knows `!tool die {}`, `!tool fail {}` (its model fails for good), `!tool retry {}` (it
 //! fails once and answers then), `!tool dialog {}` (an extension asks), `!tool mute {}`. Sessions are files in its folder.
-#![allow(clippy::disallowed_methods, reason = "it stands for a program that sleeps")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "it stands for a program that sleeps"
+)]
 
 use std::io::{BufRead, Write};
 use std::sync::mpsc::{Receiver, channel};

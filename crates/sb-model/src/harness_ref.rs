@@ -86,9 +86,7 @@ mod tests {
         ] {
             assert_eq!(text.parse::<HarnessRef>().map(|h| h.to_string()).as_deref(), Ok(text));
         }
-        for odd in
-            ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6", "a2a:", "a2a:x", "pi:"]
-        {
+        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6", "a2a:", "a2a:x", "pi:"] {
             assert!(odd.parse::<HarnessRef>().is_err(), "{odd}");
         }
     }

@@ -279,6 +279,8 @@ fn models(profile: &Profile) -> String {
     profile.models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ")
 }
 
+const PI_INSTALL: &str = "npm install -g @mariozechner/pi-coding-agent";
+
 /// The agents known by name, and whether they were ever run with this program.
 pub fn harnesses(json: bool) -> Result<()> {
     let all = sb_agents::presets();
@@ -287,13 +289,15 @@ pub fn harnesses(json: bool) -> Result<()> {
             serde_json::json!({"harness": format!("acp:{}", p.name), "label": p.label, "program": p.program,
                 "install": p.install, "ran": p.ran})
         });
-        return output::json(&shown.collect::<Vec<_>>());
+        let pi = serde_json::json!({"harness": "pi", "label": "pi", "program": "pi", "install": PI_INSTALL, "ran": true});
+        return output::json(&shown.chain([pi]).collect::<Vec<_>>());
     }
     let mut rows = vec![["harness", "agent", "ran here", "installed by"].map(str::to_owned).to_vec()];
     rows.extend(all.iter().map(|p| {
         let ran = if p.ran { "yes" } else { "never" };
         vec![format!("acp:{}", p.name), p.label.to_owned(), ran.to_owned(), p.install.to_owned()]
     }));
+    rows.push(["pi", "pi (L5 and above)", "yes", PI_INSTALL].map(str::to_owned).to_vec());
     output::table(&rows)?;
     output::line(
         "Any other: acp:\"<command>\", openai:<base address>, or a2a:<address> for one that speaks Agent2Agent.",
