@@ -80,9 +80,10 @@ pub fn said_from(entries: &[Entry], from: Seq) -> String {
 
 /// What a person reads while a request waits: the call, why it is asked, and its id.
 pub fn waiting_line(pending: &Pending) -> String {
-    let ways = match pending.ways.are_several() {
-        true => format!("; in one of these ways: {}", pending.ways.listed()),
-        false => String::new(),
+    let ways = match pending.ways.allow.as_slice() {
+        [] => String::new(),
+        [only] => format!("; allowed, it means: {only}"),
+        _ => format!("; in one of these ways: {}", pending.ways.listed()),
     };
     format!(
         "waiting for your approval: {} ({}; request {}{ways})",

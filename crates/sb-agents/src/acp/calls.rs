@@ -149,7 +149,7 @@ impl Known {
             });
             input.insert("change".to_owned(), diffs.into());
         }
-        if input.is_empty() {
+        if input.is_empty() || tool == "switch_mode" {
             input.insert("title".to_owned(), self.title.clone().into());
         }
         let tool = one_line(tool, 40);
