@@ -1,10 +1,11 @@
-"""Real agents run by Switchboard over the Agent Client Protocol, without an account: each answers in pieces,
-asks, is allowed, is refused, is stopped, and is taken up again by another process.
+"""Real agents run by Switchboard, without an account: each answers in pieces, asks, is allowed, is refused, is
+stopped, and is taken up again by another process. pi cannot ask, so it is only run where nobody would be asked.
 
-    python check_agents.py SWITCHBOARD NODE_MODULES [NAME …]
+    python check_agents.py [--short] SWITCHBOARD NODE_MODULES [NAME …]
 
 SWITCHBOARD is the program, NODE_MODULES the folder in which the agents are installed. The models they ask are
-`provider.py`. It ends with an assertion that failed, or with the line `agents: all is well`.
+`provider.py`. `--short`: it answers in pieces, asks, and is allowed, no more. It ends with an assertion that
+failed, or with the line `agents: all is well`.
 """
 
 import json
@@ -22,10 +23,11 @@ TOKEN = "interop-token-of-this-run"
 
 
 class Agent:
-    """One agent: the call that runs a command, and whether another process can take its session up."""
+    """One agent: the call that runs a command, whether another process can take its session up, whether it asks,
+    and what its profile needs besides."""
 
-    def __init__(self, tool, resumes=True):
-        self.tool, self.resumes = tool, resumes
+    def __init__(self, tool, resumes=True, asks=True, flags=(), harness=None):
+        self.tool, self.resumes, self.asks, self.flags, self.harness = tool, resumes, asks, flags, harness
 
 
 AGENTS = {
@@ -34,7 +36,10 @@ AGENTS = {
     "codex": Agent(lambda do: ("exec_command", {"cmd": do, "sandbox_permissions": "require_escalated",
                                                 "justification": "a try"})),
     # It says that it can, and sometimes does.
-    "gemini": Agent(lambda do: ("run_shell_command", {"command": do, "description": "a try"}), resumes=False),
+    "gemini": Agent(lambda do: ("run_shell_command", {"command": do, "description": "a try"}), resumes=False,
+                    flags=("--model", "google:gemini-2.5-flash")),
+    "pi": Agent(lambda do: ("bash", {"command": do}), asks=False, harness="pi",
+                flags=("--autonomy", "L5", "--model", "fake:fake")),
 }
 
 
@@ -51,6 +56,10 @@ def set_up(home, provider):
     (home / ".codex/config.toml").write_text(
         'model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"\n'
         f'base_url = "{provider}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n')
+    (home / ".pi/agent").mkdir(parents=True)
+    pi = {"fake": {"baseUrl": f"{provider}/v1", "api": "openai-completions", "apiKey": "none",
+                   "models": [{"id": "fake"}]}}
+    (home / ".pi/agent/models.json").write_text(json.dumps({"providers": pi}))
     gemini = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"disableAutoUpdate": True},
               "privacy": {"usageStatisticsEnabled": False}}
     (home / ".gemini/settings.json").write_text(json.dumps(gemini))
@@ -106,7 +115,7 @@ class Switchboard:
         raise AssertionError("a stream without an end")
 
 
-def check(name, agent, board, folder):
+def check(name, agent, board, folder, short):
     def call(file, after):
         tool, given = agent.tool(f"echo made > {file}")
         return f"!tool {tool} {json.dumps(given)}\n!say {after}"
@@ -115,21 +124,14 @@ def check(name, agent, board, folder):
     assert len(pieces) > 1 and "word40" in "".join(pieces), (name, pieces)
     session = done["session"]
 
-    asked = board.say(name, call("one.txt", "It is made."))
-    assert asked["state"] == "waiting", (name, asked)
-    assert not (folder / "one.txt").exists(), f"{name} acted before it was allowed"
-    done = board.say(name, "/approve")
-    assert done["state"] == "done" and "It is made." in done["said"], (name, done)
-    assert (folder / "one.txt").exists(), f"{name} did not do what it was allowed to"
-
-    asked = board.say(name, call("two.txt", "It went on."))
-    assert asked["state"] == "waiting", (name, asked)
-    refused = board.say(name, "/decline not now")
-    if refused["state"] == "waiting":
-        # Told the reason, this model asks for the same again.
-        refused = board.say(name, "/decline")
-    assert refused["state"] in ("done", "silent"), (name, refused)
-    assert not (folder / "two.txt").exists(), f"{name} did what it was refused"
+    if agent.asks:
+        asks(name, call, board, folder, short)
+    else:
+        done = board.say(name, call("one.txt", "It is made."))
+        assert done["state"] == "done" and "It is made." in done["said"], (name, done)
+        assert (folder / "one.txt").exists(), f"{name} did not do what it was told to"
+    if short:
+        return
 
     with urllib.request.urlopen(board.request(name, "!stream 2000 50", stream=True), timeout=180) as answer:
         while b"word3" not in answer.readline():
@@ -147,13 +149,36 @@ def check(name, agent, board, folder):
     assert not (anew and agent.resumes), (name, again)
     print(f"  {name}: {'begun anew, and said so' if anew else 'taken up again'} after a restart")
     trace = board.command("trace", session)
-    for part in ("approved by http:machine", "declined by http:machine", "one.txt"):
+    decided = ("approved by http:machine", "declined by http:machine") if agent.asks else ()
+    for part in (*decided, "one.txt"):
         assert part in trace, (name, part, trace)
 
 
+def asks(name, call, board, folder, short):
+    asked = board.say(name, call("one.txt", "It is made."))
+    assert asked["state"] == "waiting", (name, asked)
+    assert not (folder / "one.txt").exists(), f"{name} acted before it was allowed"
+    done = board.say(name, "/approve")
+    assert done["state"] == "done" and "It is made." in done["said"], (name, done)
+    assert (folder / "one.txt").exists(), f"{name} did not do what it was allowed to"
+
+    if short:
+        return
+    asked = board.say(name, call("two.txt", "It went on."))
+    assert asked["state"] == "waiting", (name, asked)
+    refused = board.say(name, "/decline not now")
+    if refused["state"] == "waiting":
+        # Told the reason, this model asks for the same again.
+        refused = board.say(name, "/decline")
+    assert refused["state"] in ("done", "silent"), (name, refused)
+    assert not (folder / "two.txt").exists(), f"{name} did what it was refused"
+
+
 def main():
-    program, modules = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    wanted = sys.argv[3:]
+    given = [argument for argument in sys.argv[1:] if argument != "--short"]
+    short = len(given) < len(sys.argv) - 1
+    program, modules = pathlib.Path(given[0]).resolve(), pathlib.Path(given[1]).resolve()
+    wanted = given[2:]
     provider = subprocess.Popen([sys.executable, HERE / "provider.py", "0"], stdout=subprocess.PIPE, text=True)
     address = provider.stdout.readline().split("listening on ")[1].strip()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
@@ -168,12 +193,13 @@ def main():
                 if wanted and name not in wanted:
                     continue
                 folder = made / name
-                board.command("profile", "add", name, "--harness", f"acp:{name}", "--workspace", str(folder),
-                              *(["--model", "google:gemini-2.5-flash"] if name == "gemini" else []))
+                begun = time.monotonic()
+                board.command("profile", "add", name, "--harness", agent.harness or f"acp:{name}",
+                              "--workspace", str(folder), *agent.flags)
                 board.start()
-                check(name, agent, board, folder)
+                check(name, agent, board, folder, short)
                 board.kill()
-                print(f"{name}: all is well", flush=True)
+                print(f"{name}: all is well, in {time.monotonic() - begun:.0f} s", flush=True)
         finally:
             if board.server:
                 board.kill()

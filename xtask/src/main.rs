@@ -4,7 +4,9 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::task::{bench, docs, fuzz, interop, new_channel, requirements, simulate, soak, test, transcript};
+use xtask::task::{
+    agents, bench, docs, fuzz, interop, new_channel, requirements, simulate, soak, test, transcript,
+};
 
 /// The project's own tasks.
 #[derive(Parser)]
@@ -43,6 +45,12 @@ enum Task {
     Transcript,
     /// Runs clients that were not written here against the stand-ins: model SDKs, and bot libraries.
     Interop,
+    /// Runs real agents with the program, their models scripted; installs them first if need be.
+    Agents {
+        /// A short script of each only: what every change must pass.
+        #[arg(long)]
+        short: bool,
+    },
     /// Kills the program under load, many times, and judges what it answered by its clients' own record.
     Soak {
         /// How often it is killed [default: 200, or 20 with --messenger].
@@ -93,6 +101,7 @@ fn main() -> Result<()> {
         Task::NewChannel { id } => new_channel::run(&id),
         Task::Transcript => transcript::run(),
         Task::Interop => interop::run(),
+        Task::Agents { short } => agents::run(short),
         Task::Soak { kills, seed, messenger } => soak::run(kills, seed, messenger),
         Task::Simulate { from, seeds } => simulate::run(from, seeds),
         Task::Bench { sections, quick, write } => bench::run(&sections, quick, write),

@@ -26,6 +26,10 @@ pub const JQ: Need = Need { probe: &["jq", "--version"], package: "jq" };
 pub const PYTHON: Need =
     Need { probe: &["python3", "-c", "import venv, ensurepip"], package: "python3 python3-venv" };
 
+/// Node.js and its package manager, of whatever age, for agents that are run for real.
+pub const NODE: Need =
+    Need { probe: &["sh", "-c", "node --version && npm --version"], package: "nodejs npm" };
+
 /// What `cargo xtask test` needs.
 pub const TESTS: &[Need] = &[C_COMPILER];
 

@@ -1,8 +1,11 @@
 //! An agent that speaks the Agent Client Protocol and obeys the script in its prompt: for tests, and for
 //! trying things without an account. `switchboard profile add a --harness "acp:…/acp_agent" --workspace DIR`.
 //!
-//! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`, `files`.
-//! Its sessions are files in its folder, so that another process can take them up.
+//! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`, `files`,
+//! `mode`, `picture`; `!tool choose {"options":[[kind, id, name] …]}`, and `!tool edit {"path":"…","old":"…","new":"…"}`.
+//! Its sessions are files in its folder, so that another process can take them up. Flags: `--no-modes`, `--options` (modes
+//! and models as options of a session), `--load` (it takes sessions up by telling them again), `--blind` (it is shown no
+//! pictures), `--deaf` (it works on though nobody speaks to it any more).
 #![allow(clippy::disallowed_methods, reason = "it stands for a program that sleeps")]
 
 use std::io::{BufRead, Write};
@@ -22,16 +25,21 @@ struct Agent {
     next: u64,
     calls: usize,
     cancelled: bool,
+    /// The mode it is in, and the model it works with.
+    mode: String,
+    model: String,
 }
 
 fn main() {
-    let modes = !std::env::args().any(|a| a == "--no-modes");
+    let _ = std::fs::write(".pid", std::process::id().to_string());
     let mut agent = Agent {
         lines: std::io::stdin().lock().lines(),
         session: Session { id: String::new(), prompts: 0 },
         next: 0,
         calls: 0,
         cancelled: false,
+        mode: "auto".to_owned(),
+        model: "small".to_owned(),
     };
     while let Some(message) = agent.hear() {
         let (id, params) = (message["id"].clone(), message["params"].clone());
@@ -39,41 +47,73 @@ fn main() {
             "initialize" => agent.answer(id, hello()),
             "session/new" => {
                 agent.session = Session { id: format!("s{}", std::process::id()), prompts: 0 };
-                agent.answer(id, opened(&agent.session.id, modes));
+                agent.answer(id, agent.opened());
             }
-            "session/resume" => {
+            "session/resume" | "session/load" => {
                 let known = params["sessionId"].as_str().unwrap_or_default().to_owned();
                 match std::fs::read_to_string(format!(".session-{known}")) {
                     Ok(prompts) => {
                         agent.session = Session { id: known, prompts: prompts.trim().parse().unwrap_or(0) };
-                        agent.answer(id, opened(&agent.session.id, modes));
+                        if message["method"] == "session/load" {
+                            agent.say("What was said before.");
+                        }
+                        agent.answer(id, agent.opened());
                     }
                     Err(_) => agent.fails(id, -32002, "no such session"),
                 }
             }
-            "session/set_mode" if params["modeId"] == "ask" => agent.answer(id, json!({})),
+            "session/set_mode" if params["modeId"] == "ask" => {
+                agent.mode = "ask".to_owned();
+                agent.answer(id, json!({}));
+            }
+            "session/set_config_option" => {
+                let value = params["value"].as_str().unwrap_or_default().to_owned();
+                match params["configId"].as_str() {
+                    Some("mode") => agent.mode = value,
+                    _ => agent.model = value,
+                }
+                agent.answer(id, agent.opened());
+            }
             "session/prompt" => agent.prompted(id, &params),
             "session/cancel" | "" => {}
             _ => agent.fails(id, -32601, "not known"),
         }
     }
-}
-
-fn hello() -> Value {
-    json!({"protocolVersion": 1, "agentInfo": {"name": "acp_agent", "version": "1"}, "agentCapabilities": {
-        "loadSession": false, "sessionCapabilities": {"resume": {}},
-        "promptCapabilities": {"image": true}}})
-}
-
-fn opened(id: &str, modes: bool) -> Value {
-    match modes {
-        true => json!({"sessionId": id, "modes": {"currentModeId": "auto",
-            "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask"}]}}),
-        false => json!({"sessionId": id}),
+    while flag("--deaf") {
+        std::thread::sleep(std::time::Duration::from_secs(600));
     }
 }
 
+fn flag(name: &str) -> bool {
+    std::env::args().any(|argument| argument == name)
+}
+
+fn hello() -> Value {
+    let sessions = if flag("--load") { json!({}) } else { json!({"resume": {}}) };
+    json!({"protocolVersion": 1, "agentInfo": {"name": "acp_agent", "version": "1"}, "agentCapabilities": {
+        "loadSession": flag("--load"), "sessionCapabilities": sessions,
+        "promptCapabilities": {"image": !flag("--blind")}}})
+}
+
 impl Agent {
+    /// How a session stands that was opened, or in which something was set.
+    fn opened(&self) -> Value {
+        let id = &self.session.id;
+        if flag("--no-modes") {
+            return json!({"sessionId": id});
+        }
+        if !flag("--options") {
+            return json!({"sessionId": id, "modes": {"currentModeId": self.mode,
+                "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask"}]}});
+        }
+        let values = |all: &[&str]| all.iter().map(|v| json!({"value": v, "name": v})).collect::<Vec<_>>();
+        json!({"sessionId": id, "configOptions": [
+            {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": self.mode,
+                "options": [{"group": "all", "name": "All", "options": values(&["auto", "ask", "careful"])}]},
+            {"id": "size", "name": "Model", "category": "model", "type": "select", "currentValue": self.model,
+                "options": values(&["small", "maker/big"])}]})
+    }
+
     fn hear(&mut self) -> Option<Value> {
         let line = self.lines.next()?.ok()?;
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -116,6 +156,9 @@ impl Agent {
         let last = text.last().copied().unwrap_or_default();
         match Script::read(last) {
             None => {
+                if text.iter().any(|t| t.contains("how do you stand")) {
+                    self.say(&format!("mode {}, model {}. ", self.mode, self.model));
+                }
                 self.say(&format!("prompt {}, {pictures} pictures: {}", self.session.prompts, text.join("|")))
             }
             Some(script) => {
@@ -149,6 +192,7 @@ impl Agent {
                 std::thread::sleep(std::time::Duration::from_millis(ms));
             }
             Step::Tool { name, input } if name == "fault" => return self.fault(&input),
+            Step::Tool { name, input } if name == "choose" => return self.choose(&input),
             Step::Tool { name, input } => return self.tool(&name, &input),
             _ => {}
         }
@@ -213,6 +257,22 @@ impl Agent {
                     self.say(&format!("{said}. "));
                 }
             }
+            "mode" => {
+                self.mode = "auto".to_owned();
+                self.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "auto"}));
+                let Some(set) = self.hear() else { return false };
+                self.mode = set["params"]["modeId"].as_str().unwrap_or_default().to_owned();
+                match input["refuse"].is_null() {
+                    true => self.answer(set["id"].clone(), json!({})),
+                    false => self.fails(set["id"].clone(), -32603, "no"),
+                }
+                self.say(&format!("set to {}", self.mode));
+            }
+            "picture" => {
+                let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+                let image = json!({"type": "image", "mimeType": "image/png", "data": data});
+                self.update(json!({"sessionUpdate": "agent_message_chunk", "content": image}));
+            }
             "mute" => loop {
                 // It hears nothing any more, not even that it is to stop.
                 std::thread::sleep(std::time::Duration::from_secs(600));
@@ -222,13 +282,32 @@ impl Agent {
         true
     }
 
+    /// A question with options of its own; it says which it was given.
+    fn choose(&mut self, input: &Value) -> bool {
+        let all = input["options"].as_array().into_iter().flatten();
+        let options: Vec<Value> =
+            all.map(|o| json!({"kind": o[0], "optionId": o[1], "name": o[2]})).collect();
+        let call = json!({"toolCallId": "choice", "kind": "switch_mode", "title": "Which way?",
+            "rawInput": {"plan": "# Plan\n1. go"}});
+        let params = json!({"sessionId": self.session.id, "toolCall": call, "options": options});
+        self.send(json!({"id": "choose", "method": "session/request_permission", "params": params}));
+        let answer = loop {
+            let Some(message) = self.hear() else { return false };
+            if message["id"] == "choose" {
+                break message["result"]["outcome"]["optionId"].as_str().unwrap_or("cancelled").to_owned();
+            }
+        };
+        self.say(&format!("It was {answer}."));
+        true
+    }
+
     fn ask(&mut self, name: &str, input: &Value) -> String {
         self.calls += 1;
         self.next += 1;
         let (call, request) = (format!("call{}", self.calls), format!("ask{}", self.next));
         let kind = match name {
             "shell" => "execute",
-            "write_file" => "edit",
+            "write_file" | "edit" => "edit",
             "web_fetch" => "fetch",
             _ => "other",
         };
@@ -236,6 +315,11 @@ impl Agent {
             input["path"].as_str().map(|path| json!({"path": here(path)})).into_iter().collect();
         self.update(json!({"sessionUpdate": "tool_call", "toolCallId": call, "title": name, "kind": kind,
             "status": "pending", "rawInput": input, "locations": paths}));
+        if name == "edit" {
+            let diff = json!({"type": "diff", "path": here(input["path"].as_str().unwrap_or_default()),
+                "oldText": input["old"], "newText": input["new"]});
+            self.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "content": [diff]}));
+        }
         let options = json!([
             {"optionId": "ever", "name": "Always", "kind": "allow_always"},
             {"optionId": "yes", "name": "Allow", "kind": "allow_once"},

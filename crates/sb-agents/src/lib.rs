@@ -5,6 +5,9 @@
 
 mod a2a;
 mod acp;
+mod keep;
+mod pi;
 
 pub use a2a::{A2aContext, A2aHarness, A2aKeys};
 pub use acp::{AcpContext, AcpHarness, Launch, Launching, Preset, presets};
+pub use pi::{PiHarness, key_variable};

@@ -53,10 +53,10 @@ pub const TABLE: &[Entry] = &[
     ),
     entry(
         "approve",
-        "/approve [id] [always [rule]]",
+        "/approve [id] [number | always [rule]]",
         Need::Decide,
         When::Always,
-        "lets the waiting call go ahead; always: and the same again, or what the rule matches, for this session",
+        "lets the waiting call go ahead; number: in this one of the ways it lists; always: and the same again, or what the rule matches, for this session",
     ),
     entry(
         "decline",
@@ -130,7 +130,7 @@ pub enum Command {
     Stop,
     Approve {
         request: Option<String>,
-        always: Option<Always>,
+        how: How,
     },
     /// `words` may begin with a request's id; only the conversation can tell.
     Decline {
@@ -156,6 +156,15 @@ pub enum Command {
     Tools(Vec<String>),
     Whoami,
     Help,
+}
+
+/// How `/approve` lets a call go ahead.
+#[derive(Debug, Clone, PartialEq)]
+pub enum How {
+    Once,
+    /// In this one of the agent's own ways, counted from 1.
+    Way(usize),
+    Always(Always),
 }
 
 /// What `/approve always` asks for.
@@ -264,22 +273,30 @@ pub(crate) fn is_request_id(word: &str) -> bool {
 fn approve(rest: &str) -> Result<Command, String> {
     let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     if first.is_empty() {
-        return Ok(Command::Approve { request: None, always: None });
+        return Ok(Command::Approve { request: None, how: How::Once });
     }
     let (request, rest) = match first {
         "always" => (None, rest),
+        number if way(number).is_some() => (None, rest),
         id if is_request_id(id) => (Some(id.to_ascii_lowercase()), after.trim()),
         other => return Err(format!("{other:?} is not a request's id.")),
     };
-    let always = match rest.strip_prefix("always") {
-        None if rest.is_empty() => None,
-        Some(rule) if rule.trim().is_empty() => Some(Always::Same),
+    let how = match rest.strip_prefix("always") {
+        None if rest.is_empty() => How::Once,
+        None if way(rest).is_some() => How::Way(way(rest).unwrap_or_default()),
+        Some(rule) if rule.trim().is_empty() => How::Always(Always::Same),
         Some(rule) if rule.starts_with(char::is_whitespace) => {
-            Some(Always::Matching(rules::parse(rule).map_err(|e| e.to_string())?))
+            How::Always(Always::Matching(rules::parse(rule).map_err(|e| e.to_string())?))
         }
         _ => return Err(format!("{rest:?} is not understood.")),
     };
-    Ok(Command::Approve { request, always })
+    Ok(Command::Approve { request, how })
+}
+
+/// The number of a way; an id of a request is never so short.
+fn way(word: &str) -> Option<usize> {
+    let plain = matches!(word.len(), 1 | 2) && word.bytes().all(|b| b.is_ascii_digit());
+    word.parse().ok().filter(|_| plain)
 }
 
 /// The `/help` text.

@@ -19,6 +19,7 @@ pub fn lines(entries: &[Entry], ending: &Ending) -> Vec<String> {
                 }
                 for call in made {
                     lines.push(format!("→ {}", call.shown()));
+                    lines.extend(call.lines().map(|(_, text)| clip(text.trim_end(), RESULT_SHOWN)));
                 }
             }
             Record::Asked { .. } => lines.push("← waiting for a person's approval".to_owned()),

@@ -3,8 +3,11 @@
 //! A reply is derived, never kept twice: the answers of a stretch of the log, each a paragraph, with
 //! the notices that belong to it.
 
-use sb_model::text::add_paragraph;
-use sb_model::{Attachment, Entry, Pending, Record, Seq, TurnFault, TurnFaultKind};
+use sb_model::text::{add_paragraph, clip};
+use sb_model::{Attachment, Call, Entry, Pending, Record, Seq, TurnFault, TurnFaultKind};
+
+/// Visible characters of a change that an answer shows while it waits.
+const CHANGE_SHOWN: usize = 4_000;
 
 /// One part of a reply with its place in the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,12 +80,51 @@ pub fn said_from(entries: &[Entry], from: Seq) -> String {
 
 /// What a person reads while a request waits: the call, why it is asked, and its id.
 pub fn waiting_line(pending: &Pending) -> String {
+    let ways = match pending.ways.allow.as_slice() {
+        [] => String::new(),
+        [only] => format!("; allowed, it means: {only}"),
+        _ => format!("; in one of these ways: {}", pending.ways.listed()),
+    };
     format!(
-        "waiting for your approval: {} ({}; request {})",
+        "waiting for your approval: {} ({}; request {}{ways})",
         pending.call.shown(),
         pending.reason,
         pending.request.short()
     )
+}
+
+/// The change or the plan that a call is about, as people read it beside [`waiting_line`].
+pub fn change_block(call: &Call) -> Option<String> {
+    let (name, text) = call.lines()?;
+    Some(fenced(sort(name), text, CHANGE_SHOWN).0)
+}
+
+/// A call in blocks: its fields, and a change or a plan as it is; and whether it was cut.
+pub(crate) fn call_block(call: &Call, most: usize) -> (String, bool) {
+    let fields = call.fields();
+    let json = serde_json::to_string_pretty(&fields).unwrap_or_default();
+    let Some((name, text)) = call.lines() else { return fenced("json", &json, most) };
+    let (change, cut) = fenced(sort(name), text, most);
+    match fields.as_object().is_some_and(|fields| fields.is_empty()) {
+        true => (change, cut),
+        false => {
+            let (fields, fields_cut) = fenced("json", &json, most);
+            (format!("{fields}\n{change}"), cut || fields_cut)
+        }
+    }
+}
+
+fn sort(field: &str) -> &'static str {
+    if field == "plan" { "" } else { "diff" }
+}
+
+/// A text as a block that nothing in it can end, and whether it was cut.
+fn fenced(sort: &str, text: &str, most: usize) -> (String, bool) {
+    let text = text.trim_end();
+    let shown = clip(text, most);
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    (format!("{fence}{sort}\n{shown}\n{fence}"), shown != text)
 }
 
 /// What a person reads when a turn failed: what failed, and what to do.

@@ -51,9 +51,48 @@ impl Call {
     pub fn does_same_as(&self, other: &Call) -> bool {
         self.tool == other.tool && self.input == other.input
     }
-    /// The call as people read it: `write_file {"path":"a.txt"}`.
+    /// The call as people read it: `write_file {"path":"a.txt"}`. What [`lines`](Self::lines) gives is left out.
     pub fn shown(&self) -> String {
-        format!("{} {}", self.tool, self.input)
+        format!("{} {}", self.tool, self.fields())
+    }
+    /// Its input without what is to be read as lines.
+    pub fn fields(&self) -> Value {
+        let mut fields = self.input.clone();
+        if let (Some(object), Some((name, _))) = (fields.as_object_mut(), self.lines()) {
+            object.remove(name);
+        }
+        fields
+    }
+    /// The change or the plan that it is about, as lines to be shown as they are, and its field.
+    pub fn lines(&self) -> Option<(&'static str, &str)> {
+        let text = |name: &'static str| Some((name, self.input.get(name)?.as_str()?));
+        ["change", "diff", "patch", "plan"].into_iter().filter_map(text).find(|(_, text)| text.contains('\n'))
+    }
+}
+
+/// How an agent elsewhere would have a call allowed or refused, in its own words. All are for this once only; where
+/// there are several, a person says which.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Ways {
+    #[serde(default)]
+    pub allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decline: Option<String>,
+}
+
+impl Ways {
+    /// It said nothing of how.
+    pub fn is_plain(&self) -> bool {
+        self.allow.is_empty() && self.decline.is_none()
+    }
+    /// Those that allow, with the numbers people choose them by.
+    pub fn listed(&self) -> String {
+        let all = (1..).zip(&self.allow).map(|(n, way)| format!("{n}. {way}"));
+        all.collect::<Vec<_>>().join(", ")
+    }
+    /// It is no mere yes: which of them must be said.
+    pub fn are_several(&self) -> bool {
+        self.allow.len() > 1
     }
 }
 

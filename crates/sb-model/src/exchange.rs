@@ -2,7 +2,7 @@
 //!
 //! They are values only, so that a turn can be recorded, replayed, scripted and put over a pipe.
 
-use crate::{Attachment, Call, CallId, MessageId, Record, Usage};
+use crate::{Attachment, Call, CallId, MessageId, Record, Usage, Ways};
 
 /// What a harness is told of a call that a person declined without giving a reason.
 pub const DECLINED: &str = "The person declined this call.";
@@ -15,6 +15,8 @@ pub enum HarnessInput {
     Steer(MessageId, Record),
     /// The call may act now; its permission is committed.
     Go(CallId),
+    /// As [`Go`](Self::Go), in the way of this number among those of [`HarnessEvent::CallBy`].
+    GoBy(CallId, usize),
     /// The call may not act, and why, for the model.
     No(CallId, String),
     /// A person must decide the call: park if you can, else keep waiting for `Go` or `No`.
@@ -48,6 +50,9 @@ pub enum HarnessEvent {
     Took(MessageId),
     /// It wants to do this. Wait for `Go`, `No`, `Wait` or `Done` before anything else about it.
     Call(Call),
+    /// As [`Call`](Self::Call), with the agent's own words for how it may be decided. Where it may in several ways, a
+    /// person is asked whatever else holds, and [`HarnessInput::GoBy`] says which.
+    CallBy(Call, Ways),
     Tool(ToolUpdate),
     /// Reasoning; never part of a reply.
     Thought(String),

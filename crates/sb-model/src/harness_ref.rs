@@ -18,6 +18,8 @@ pub enum HarnessRef {
     OpenAi(String),
     /// An agent that speaks Agent2Agent: its card's address, or the address below which the card is.
     A2a(String),
+    /// pi, which cannot ask, in its own mode for other programs: the command that starts it, empty for `pi`.
+    Pi(String),
 }
 
 impl fmt::Display for HarnessRef {
@@ -27,6 +29,8 @@ impl fmt::Display for HarnessRef {
             HarnessRef::Acp(agent) => write!(f, "acp:{agent}"),
             HarnessRef::OpenAi(url) => write!(f, "openai:{url}"),
             HarnessRef::A2a(url) => write!(f, "a2a:{url}"),
+            HarnessRef::Pi(command) if command.is_empty() => f.write_str("pi"),
+            HarnessRef::Pi(command) => write!(f, "pi:{command}"),
         }
     }
 }
@@ -37,6 +41,8 @@ impl FromStr for HarnessRef {
         let text = text.trim();
         match text.split_once(':').map(|(sort, rest)| (sort, rest.trim())) {
             None if text == "loop" => Ok(HarnessRef::Loop),
+            None if text == "pi" => Ok(HarnessRef::Pi(String::new())),
+            Some(("pi", command)) if !command.is_empty() => Ok(HarnessRef::Pi(command.to_owned())),
             Some(("acp", agent)) if !agent.is_empty() => Ok(HarnessRef::Acp(agent.to_owned())),
             Some(("openai", url)) if url.starts_with("http://") || url.starts_with("https://") => {
                 Ok(HarnessRef::OpenAi(url.to_owned()))
@@ -45,7 +51,7 @@ impl FromStr for HarnessRef {
                 Ok(HarnessRef::A2a(url.to_owned()))
             }
             _ => Err(format!(
-                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, acp:\"<command>\", openai:<base address>, or a2a:<address of its card>"
+                "{text:?} is no harness; write loop, acp:<preset> such as acp:opencode, acp:\"<command>\", pi, openai:<base address>, or a2a:<address of its card>"
             )),
         }
     }
@@ -69,11 +75,18 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for text in ["loop", "acp:opencode", "acp:my-agent --flag a:b", "openai:http://x/v1", "a2a:http://x"]
-        {
+        for text in [
+            "loop",
+            "acp:opencode",
+            "acp:my-agent --flag a:b",
+            "pi",
+            "pi:/opt/pi x",
+            "openai:http://x/v1",
+            "a2a:http://x",
+        ] {
             assert_eq!(text.parse::<HarnessRef>().map(|h| h.to_string()).as_deref(), Ok(text));
         }
-        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6", "a2a:", "a2a:x"] {
+        for odd in ["", "acp", "acp:", "mcp:x", "loop:x", "openai:", "openai:gpt-6", "a2a:", "a2a:x", "pi:"] {
             assert!(odd.parse::<HarnessRef>().is_err(), "{odd}");
         }
     }

@@ -31,7 +31,7 @@ pub use account::AccountKey;
 pub use address::{Address, Chat, ChatSort, FileRef, Handle, Origin, Person};
 pub use asked::{Asked, Before, Place};
 pub use budget::{Budget, Budgets};
-pub use call::{Call, Rule, ToolClass, Verdict};
+pub use call::{Call, Rule, ToolClass, Verdict, Ways};
 pub use change::{Change, Choices, Decision, Exchange, Session, SessionBrief, Snapshot};
 pub use channel::{ChannelConfig, ChannelOptions, ChatFacts, Guest, Isolation, Limit, Pairing, Streaming};
 pub use ending::{EndKind, Ending, Refusal};

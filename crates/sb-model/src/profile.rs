@@ -178,7 +178,9 @@ impl Profile {
     pub fn served_at(&self) -> Option<&str> {
         match &self.harness {
             HarnessRef::OpenAi(url) => Some(url),
-            HarnessRef::Loop | HarnessRef::Acp(_) | HarnessRef::A2a(_) => self.base_url.as_deref(),
+            HarnessRef::Loop | HarnessRef::Acp(_) | HarnessRef::A2a(_) | HarnessRef::Pi(_) => {
+                self.base_url.as_deref()
+            }
         }
     }
     /// Ten minutes.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Message, Principal, RequestId, Rights, Seq, SessionId, Timestamp, TurnId};
+use crate::{Call, Message, Principal, RequestId, Rights, Seq, SessionId, Timestamp, TurnId, Ways};
 
 /// What a turn is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub struct Pending {
     /// Its arguments carry text from outside, so it is allowed once at most.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carries: bool,
+    #[serde(default, skip_serializing_if = "Ways::is_plain")]
+    pub ways: Ways,
     pub since: Timestamp,
 }
 

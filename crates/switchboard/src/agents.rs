@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sb_agents::{A2aContext, A2aHarness, A2aKeys, AcpContext, AcpHarness, Launching};
+use sb_agents::{A2aContext, A2aHarness, A2aKeys, AcpContext, AcpHarness, Launching, PiHarness};
 use sb_engine::Agents;
 use sb_engine::harness::Harness;
 use sb_engine::model::{
@@ -24,6 +24,7 @@ pub struct House {
     harness: Arc<LoopHarness>,
     acp: Arc<AcpHarness>,
     a2a: Arc<A2aHarness>,
+    pi: Arc<PiHarness>,
     mcp: Arc<McpToolbox>,
     keys: Arc<KeyRing>,
     store: Store,
@@ -41,11 +42,12 @@ impl House {
     ) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
         let launching = Arc::new(LaunchKeys(Arc::clone(&keys)));
+        let pi = Arc::new(PiHarness::new(launching.clone()));
         let acp = AcpHarness::new(AcpContext { launching, version: env!("CARGO_PKG_VERSION") });
         let peers = Arc::new(PeerKeys(Arc::clone(&keys)));
         let a2a = A2aHarness::new(A2aContext { away: Away::default(), keys: peers });
         let harness = Arc::new(harness.with_toolbox(mcp.clone()));
-        Self { harness, acp: Arc::new(acp), a2a: Arc::new(a2a), mcp, keys, store, home }
+        Self { harness, acp: Arc::new(acp), a2a: Arc::new(a2a), pi, mcp, keys, store, home }
     }
 }
 
@@ -77,6 +79,7 @@ impl Agents for House {
             HarnessRef::Loop | HarnessRef::OpenAi(_) => self.harness.clone(),
             HarnessRef::Acp(_) => self.acp.clone(),
             HarnessRef::A2a(_) => self.a2a.clone(),
+            HarnessRef::Pi(_) => self.pi.clone(),
         }
     }
 
@@ -87,7 +90,7 @@ impl Agents for House {
                 tool_defs(profile).into_iter().map(|tool| tool.name).chain(elsewhere).collect()
             }
             // It has its own, and tells nobody before it uses them.
-            HarnessRef::Acp(_) | HarnessRef::A2a(_) => Vec::new(),
+            HarnessRef::Acp(_) | HarnessRef::A2a(_) | HarnessRef::Pi(_) => Vec::new(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Agents for House {
             HarnessRef::Loop => profile.models.iter().try_for_each(check_model)?,
             HarnessRef::Acp(_) => AcpHarness::check(profile)?,
             HarnessRef::A2a(_) => A2aHarness::check(profile)?,
+            HarnessRef::Pi(_) => PiHarness::check(profile)?,
             HarnessRef::OpenAi(url) => {
                 check_base_url(url)?;
                 if !profile.models.iter().any(|m| m.provider == "openai" && !m.id.is_empty()) {

@@ -69,7 +69,7 @@ impl KeyRing {
 /// Whose key a profile's own key is: that of its first model's provider, or of its agent's.
 pub fn keyed_by(profile: &Profile) -> Option<String> {
     match &profile.harness {
-        HarnessRef::Loop | HarnessRef::OpenAi(_) => {
+        HarnessRef::Loop | HarnessRef::OpenAi(_) | HarnessRef::Pi(_) => {
             profile.models.first().map(|model| model.provider.clone())
         }
         HarnessRef::A2a(_) => Some(A2A.to_owned()),

@@ -1,7 +1,7 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
 //! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
-//! if they understand the stand-ins, then what our own side was tested on is believed. And four agents of
+//! if they understand the stand-ins, then what our own side was tested on is believed. And agents of
 //! their own are run by the program itself, agents made with the official A2A SDKs answer it, and reference MCP
 //! servers are given to an agent of ours. All are pinned and live below the target folder. No provider and no platform is reached.
 
@@ -11,6 +11,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use super::agents;
 use crate::needs::{self, PYTHON};
 use crate::{project, shell};
 
@@ -20,13 +21,9 @@ const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
 const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
 const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
 const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
-const AGENTS: &[&str] = &[
-    "opencode-ai@1.18.33",
-    "@agentclientprotocol/claude-agent-acp@0.49.0",
-    "@agentclientprotocol/codex-acp@2.6.0",
-    "@google/gemini-cli@0.61.0",
-];
-const CHECK_AGENTS: &str = "interop/agents/check_agents.py";
+/// The official client of the Agent Client Protocol.
+const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
+const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
 /// Reference servers of the Model Context Protocol.
 const MCP_SERVERS: &[&str] = &[
     "@modelcontextprotocol/server-everything@2026.8.31",
@@ -41,7 +38,8 @@ const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_AGENTS, CHECK_MCP, CHECK_A2A_AGENTS]
+    for script in
+        [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_SCRIPTED, CHECK_MCP, CHECK_A2A_AGENTS]
     {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
@@ -60,7 +58,8 @@ pub fn run() -> Result<()> {
     models(&folder)?;
     telegram(&folder)?;
     a2a(&folder)?;
-    agents(&folder)
+    scripted_agent(&folder)?;
+    agents::run(false)
 }
 
 fn mcp(folder: &Path) -> Result<()> {
@@ -99,11 +98,19 @@ fn a2a(folder: &Path) -> Result<()> {
     shell::run(&mut shell::command("python3", &[CHECK_A2A_AGENTS, &program, &old, &new]))
 }
 
-fn agents(folder: &Path) -> Result<()> {
-    let modules = node_modules(&folder.join("agents"), AGENTS)?.display().to_string();
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
-    let program = project::target_dir().join("debug/switchboard").display().to_string();
-    shell::run(&mut shell::command("python3", &[CHECK_AGENTS, &program, &modules]))
+/// The agent our own tests are run on, by a client that is not ours.
+fn scripted_agent(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("acp"), ACP_CLIENT)?;
+    shell::run(&mut shell::cargo(&[
+        "build",
+        "--locked",
+        "--package",
+        "sb-agents",
+        "--example",
+        "acp_agent",
+    ]))?;
+    let program = project::target_dir().join("debug/examples/acp_agent").display().to_string();
+    shell::run(&mut shell::command(&python, &[CHECK_SCRIPTED, &program]))
 }
 
 /// The Python of a virtual environment, with these packages installed.

@@ -2,6 +2,7 @@
 //!
 //! A task may call another's building blocks, never another's `run`, except `test`, which is the sum.
 
+pub mod agents;
 pub mod bench;
 pub mod docs;
 pub mod fuzz;

@@ -8,12 +8,22 @@ use sb_harness::model::text::one_line;
 use sb_harness::model::{Call, CallId, ToolClass};
 use serde_json::{Map, Value, json};
 
+use super::diff::unified;
 use super::places::within;
+use super::terminal::{command, uncoloured};
 
 /// Calls of one turn that are remembered; an agent that makes more has the oldest ones forgotten.
 const MOST_CALLS: usize = 1_000;
 /// Visible characters of one change or output in a result.
 const SHOWN: usize = 20_000;
+
+/// Fields in which agents say what they write; where the change itself is told, these say it again.
+const HOLD_WORDS: [&str; 9] =
+    ["content", "new_string", "newString", "newText", "new_str", "diff", "patch", "changes", "edits"];
+/// Fields in which they say where.
+const PATHS: [&str; 4] = ["filepath", "file_path", "filePath", "abs_path"];
+/// Bytes of output that are kept of a terminal of the agent's own, from its end.
+const OUTPUT: usize = 64 * 1024;
 
 /// One call, as told so far.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +34,8 @@ pub(super) struct Known {
     input: Value,
     content: Vec<Value>,
     paths: Vec<String>,
+    /// What a terminal of the agent's own showed.
+    output: String,
     /// It stands in the log.
     pub logged: bool,
     /// Its result does.
@@ -61,6 +73,14 @@ impl Calls {
         }
         if let Some(content) = update["content"].as_array() {
             known.content = content.clone();
+        }
+        for name in ["terminal_output", "terminal_output_delta"] {
+            if let Some(data) = update["_meta"][name]["data"].as_str() {
+                known.output.push_str(data);
+                let over = known.output.len().saturating_sub(OUTPUT);
+                let over = (over..=known.output.len()).find(|at| known.output.is_char_boundary(*at));
+                known.output.drain(..over.unwrap_or_default());
+            }
         }
         if let Some(places) = update["locations"].as_array() {
             known.paths = places.iter().filter_map(|p| p["path"].as_str()).map(str::to_owned).collect();
@@ -116,12 +136,20 @@ impl Known {
             _ => ("other", ToolClass::Shell),
         };
         if matches!(class, ToolClass::Write) || tool == "read_file" {
+            // Where it is, is said once and as the workspace knows it.
+            input.retain(|name, _| !PATHS.contains(&name.as_str()));
             input.insert("path".to_owned(), places.join(", ").into());
         }
-        if let Some(diffs) = self.diffs(workspace).filter(|_| !holds_words(&input)) {
+        if let Some(diffs) = self.diffs(workspace) {
+            // It is told once, as people read it; of the rest what says the same goes.
+            let told: Vec<&str> = self.told_by_diffs().collect();
+            input.retain(|name, value| match value {
+                Value::String(text) => !HOLD_WORDS.contains(&name.as_str()) && !told.contains(&text.as_str()),
+                _ => !HOLD_WORDS.contains(&name.as_str()),
+            });
             input.insert("change".to_owned(), diffs.into());
         }
-        if input.is_empty() {
+        if input.is_empty() || tool == "switch_mode" {
             input.insert("title".to_owned(), self.title.clone().into());
         }
         let tool = one_line(tool, 40);
@@ -165,13 +193,17 @@ impl Known {
             .map(|diff| {
                 let path = diff["path"].as_str().unwrap_or_default();
                 let path = within(workspace, path).unwrap_or_else(|| path.to_owned());
-                let lines = |text: &Value, mark: char| -> String {
-                    text.as_str().unwrap_or_default().lines().map(|line| format!("{mark} {line}\n")).collect()
-                };
-                format!("{path}\n{}{}", lines(&diff["oldText"], '-'), lines(&diff["newText"], '+'))
+                let (old, new) = (diff["oldText"].as_str(), diff["newText"].as_str().unwrap_or_default());
+                unified(&one_line(&path, 200), old, new)
             })
             .collect();
-        (!shown.is_empty()).then(|| shown.join("\n"))
+        (!shown.is_empty()).then(|| shown.concat())
+    }
+
+    /// The texts that its changes are made of.
+    fn told_by_diffs(&self) -> impl Iterator<Item = &str> {
+        let diffs = self.content.iter().filter(|c| c["type"] == "diff");
+        diffs.flat_map(|diff| [diff["oldText"].as_str(), diff["newText"].as_str()]).flatten()
     }
 
     /// What came of it, for the log.
@@ -180,16 +212,17 @@ impl Known {
         for content in &self.content {
             let block = &content["content"];
             match (content["type"].as_str(), block["type"].as_str()) {
-                (Some("content"), Some("text")) => parts.extend(block["text"].as_str().map(str::to_owned)),
+                (Some("content"), Some("text")) => parts.extend(block["text"].as_str().map(uncoloured)),
                 (Some("content"), Some("resource_link")) => {
                     parts.extend(block["uri"].as_str().map(|uri| format!("(a link: {uri})")));
                 }
                 (Some("content"), Some(other)) => {
                     parts.push(format!("(a part of the sort {})", one_line(other, 40)))
                 }
-                (Some("terminal"), _) => {
+                (Some("terminal"), _) if self.output.trim().is_empty() => {
                     parts.push("(its output was shown on a terminal of its own)".to_owned())
                 }
+                (Some("terminal"), _) => parts.push(uncoloured(self.output.trim_end())),
                 _ => {}
             }
         }
@@ -230,41 +263,6 @@ impl Known {
     }
 }
 
-/// The command of a call that runs a program, whatever form it comes in.
-fn command(input: &Map<String, Value>) -> Option<String> {
-    let given = ["command", "cmd"].iter().find_map(|name| input.get(*name))?;
-    match given {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => {
-            let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
-            match words.as_slice() {
-                [
-                    "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh" | "/bin/zsh" | "/usr/bin/bash"
-                    | "/usr/bin/zsh",
-                    "-c" | "-lc",
-                    command,
-                ] => Some((*command).to_owned()),
-                words => Some(words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")),
-            }
-        }
-        _ => None,
-    }
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain =
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-/// Whether the input itself says what is to be written.
-fn holds_words(input: &Map<String, Value>) -> bool {
-    ["content", "new_string", "newString", "newText", "new_str", "diff", "patch", "changes", "edits"]
-        .iter()
-        .any(|name| input.contains_key(*name))
-}
-
 /// A call of ours that an agent makes by asking us to write a file.
 pub(super) fn write(id: &str, path: &str, content: &str) -> Call {
     let input = json!({"path": path, "content": content});
@@ -297,8 +295,15 @@ mod tests {
         assert_eq!(named(words).map(|c| c.2), Ok(json!({"command": "rm 'a b' '$(x)'"})));
         let edit = json!({"toolCallId": "1", "kind": "edit", "locations": [{"path": "$W/a.txt"}],
             "content": [{"type": "diff", "path": "$W/a.txt", "oldText": null, "newText": "x\ny"}]});
-        let input = json!({"path": "a.txt", "change": "a.txt\n+ x\n+ y\n"});
+        let change = "--- /dev/null\n+++ a.txt\n@@ -0,0 +1,2 @@\n+x\n+y\n";
+        let input = json!({"path": "a.txt", "change": change});
         assert_eq!(named(edit), Ok(("write_file".into(), ToolClass::Write, input)));
+        let again = json!({"toolCallId": "1", "kind": "edit", "rawInput": {"file_path": "$W/a.txt", "old_string": "x",
+            "new_string": "y", "replace_all": true},
+            "content": [{"type": "diff", "path": "$W/a.txt", "oldText": "x", "newText": "y"}]});
+        let change = "--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-x\n+y\n";
+        let input = json!({"path": "a.txt", "replace_all": true, "change": change});
+        assert_eq!(named(again), Ok(("write_file".into(), ToolClass::Write, input)));
         let fetch = json!({"toolCallId": "1", "kind": "fetch", "rawInput": {"url": "https://example.org"}});
         assert_eq!(named(fetch).map(|c| c.1), Ok(ToolClass::Outside));
         let odd = json!({"toolCallId": "1", "title": "mcp__x__y"});
@@ -308,6 +313,22 @@ mod tests {
         assert_eq!(named(forged).map(|c| (c.0, c.1)), Ok(("other".into(), ToolClass::Shell)));
         let blind = json!({"toolCallId": "1", "kind": "edit", "title": "Edit"});
         assert_eq!(named(blind).map(|c| c.1), Ok(ToolClass::Shell), "it names no file");
+    }
+
+    #[test]
+    fn what_its_terminal_showed_is_read_without_colours() {
+        let mut calls = Calls::default();
+        let terminal = json!([{"type": "terminal", "terminalId": "t"}]);
+        calls.update(&json!({"toolCallId": "1", "kind": "execute", "content": terminal}));
+        for data in ["\u{1b}[1;32mok\u{1b}[0m\r\n", "\u{1b}]0;title\u{7}two\u{1b}]8;;x\u{1b}\\\u{8}\n"] {
+            let meta = json!({"terminal_output_delta": {"terminal_id": "t", "data": data}});
+            calls.update(&json!({"toolCallId": "1", "_meta": meta}));
+        }
+        let (_, known) = calls.update(&json!({"toolCallId": "1", "status": "completed"})).expect("known");
+        assert_eq!(known.result(Path::new("/")), "ok\ntwo");
+        let much = json!({"terminal_output": {"data": "é".repeat(OUTPUT)}});
+        let (_, known) = calls.update(&json!({"toolCallId": "1", "_meta": much})).expect("known");
+        assert!(known.output.len() <= OUTPUT && known.output.starts_with('é'));
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Link {
         }
     }
 
+    /// Whether it has ended by now.
+    pub async fn has_ended(&mut self) -> bool {
+        self.talk.ended_within(Duration::ZERO).await.is_some()
+    }
+
     /// The end of what it said on its error output.
     pub fn last_words(&self) -> String {
         self.talk.last_words()

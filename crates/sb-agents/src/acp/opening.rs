@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use sb_harness::model::{Entry, Record, TurnFault, TurnFaultKind};
+use sb_harness::model::{Entry, ModelRef, Record, TurnFault, TurnFaultKind};
 use sb_harness::net::child::Exit;
 use sb_harness::net::model::Secret;
 use sb_harness::net::redact;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::link::Link;
 use super::presets::{Asking, Launch};
+use super::settings::Setting;
 
 /// How long an agent may take to start, or to open a session: some look around a network first.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,6 +34,22 @@ pub(super) struct Agent {
     pub cost_micros: u64,
     /// What people said when they declined, which the wire has no room for.
     pub untold: Vec<String>,
+    /// What it lets us set, as it told last.
+    pub mode: Option<Setting>,
+    model: Option<Setting>,
+    /// The mode it was set to.
+    pub asks_in: Option<String>,
+}
+
+/// What a session is opened with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Opening {
+    /// The agent's own id of a session that is to be taken up.
+    pub known: Option<String>,
+    /// Ours, as agents are told it.
+    pub version: &'static str,
+    /// MCP servers it is given, as the wire has them; again where a session is taken up.
+    pub servers: Vec<Value>,
 }
 
 /// How a session was opened.
@@ -52,15 +69,20 @@ impl Agent {
     }
 
     /// Starts a process, and its session: the one it is known by, or a new one.
-    pub async fn open(
-        launch: Launch,
-        known: Option<&str>,
-        version: &str,
-    ) -> Result<(Self, Opened), TurnFault> {
+    pub async fn open(launch: Launch, opening: &Opening) -> Result<(Self, Opened), TurnFault> {
         let link = Link::start(&launch.spoken).map_err(|why| not_started(&launch, &why))?;
-        let mut agent =
-            Self { link, launch, session: String::new(), images: false, cost_micros: 0, untold: Vec::new() };
-        let info = json!({"name": "switchboard", "title": "Switchboard", "version": version});
+        let mut agent = Self {
+            link,
+            launch,
+            session: String::new(),
+            images: false,
+            cost_micros: 0,
+            untold: Vec::new(),
+            mode: None,
+            model: None,
+            asks_in: None,
+        };
+        let info = json!({"name": "switchboard", "title": "Switchboard", "version": opening.version});
         let offers = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         let hello = json!({"protocolVersion": VERSION, "clientCapabilities": offers, "clientInfo": info});
         let able = agent.call("initialize", hello).await.map_err(|why| agent.refused("start", why))?;
@@ -73,37 +95,42 @@ impl Agent {
         }
         let can = &able["agentCapabilities"];
         agent.images = can["promptCapabilities"]["image"] == true;
-        let taken_up = match known {
-            Some(id) => agent.take_up(id, can).await,
+        let taken_up = match &opening.known {
+            Some(id) => agent.take_up(id, can, opening).await,
             None => None,
         };
         let (opened, offered) = match taken_up {
             Some(offered) => (Opened::Known, offered),
             None => {
-                let new = json!({"cwd": agent.launch.spoken.dir, "mcpServers": []});
+                let new = json!({"cwd": agent.launch.spoken.dir, "mcpServers": opening.servers});
                 let offered =
                     agent.call("session/new", new).await.map_err(|why| agent.unopened(why, &able))?;
                 agent.session = offered["sessionId"].as_str().unwrap_or_default().to_owned();
-                (if known.is_some() { Opened::Lost } else { Opened::New }, offered)
+                (if opening.known.is_some() { Opened::Lost } else { Opened::New }, offered)
             }
         };
         if agent.session.is_empty() {
             let what = format!("{} opened a session without an id", agent.launch.label);
             return Err(TurnFault::new(TurnFaultKind::Crashed, what));
         }
-        agent.make_it_ask(&offered).await?;
+        (agent.mode, agent.model) = (Setting::mode(&offered), Setting::model(&offered));
+        // Which modes there are may depend on the model, so that is first.
+        agent.work_with(agent.launch.model.clone()).await?;
+        agent.make_it_ask().await?;
         Ok((agent, opened))
     }
 
     /// Takes up a session it had in another process.
-    async fn take_up(&mut self, id: &str, can: &Value) -> Option<Value> {
+    async fn take_up(&mut self, id: &str, can: &Value, opening: &Opening) -> Option<Value> {
         let method = match (can["sessionCapabilities"]["resume"].is_object(), can["loadSession"] == true) {
             (true, _) => "session/resume",
             (false, true) => "session/load",
             (false, false) => return None,
         };
-        let params = json!({"sessionId": id, "cwd": self.launch.spoken.dir, "mcpServers": []});
+        let params = json!({"sessionId": id, "cwd": self.launch.spoken.dir, "mcpServers": opening.servers});
         match self.call(method, params).await {
+            // Without modes it could not be made to ask: a new session may offer them.
+            Ok(offered) if self.needs_mode() && Setting::mode(&offered).is_none() => None,
             Ok(offered) => {
                 self.session = id.to_owned();
                 Some(offered)
@@ -115,14 +142,29 @@ impl Agent {
         }
     }
 
+    fn needs_mode(&self) -> bool {
+        matches!(self.launch.asks, Some(Asking::Mode(_)))
+    }
+
+    /// Modes in which it asks before it acts.
+    pub fn asking_modes(&self) -> Vec<String> {
+        match &self.launch.asks {
+            Some(Asking::Mode(wanted)) => wanted.clone(),
+            Some(Asking::SetUp) | None => {
+                self.mode.as_ref().and_then(|mode| mode.current.clone()).into_iter().collect()
+            }
+        }
+    }
+
     /// Sets a mode that asks, unless it is made to by what it was started with.
-    async fn make_it_ask(&mut self, offered: &Value) -> Result<(), TurnFault> {
+    async fn make_it_ask(&mut self) -> Result<(), TurnFault> {
         let Some(Asking::Mode(wanted)) = self.launch.asks.clone() else { return Ok(()) };
-        let (option, modes) = modes(offered);
-        let Some(mode) = wanted.iter().find(|mode| modes.contains(mode)) else {
-            let what = match modes.is_empty() {
-                true => "it offers no modes".to_owned(),
-                false => format!("it offers the modes {}", modes.join(", ")),
+        let offered = self.mode.clone();
+        let mode = offered.as_ref().and_then(|o| wanted.iter().find(|mode| o.values.contains(mode)));
+        let (Some(setting), Some(mode)) = (offered.as_ref(), mode) else {
+            let what = match &offered {
+                Some(modes) => format!("it offers the modes {}", modes.told()),
+                None => "it offers no modes".to_owned(),
             };
             return Err(TurnFault::new(
                 TurnFaultKind::Refused,
@@ -132,15 +174,58 @@ impl Agent {
                 ),
             ));
         };
-        let (session, mode) = (self.session.clone(), mode.clone());
-        let set = match option {
-            Some(option) => {
-                let params = json!({"sessionId": session, "configId": option, "value": mode});
-                self.call("session/set_config_option", params).await
+        let (method, params) = setting.request(&self.session, mode);
+        let set =
+            self.call(method, params).await.map_err(|why| self.refused("be set to a mode that asks", why))?;
+        // Whoever tells how it stands now must not tell another.
+        let now = Setting::mode(&set).and_then(|now| now.current);
+        if let Some(now) = now.filter(|now| now != mode) {
+            let what = format!(
+                "{} was to ask before it acts, in its mode {mode}, and stayed in the mode {now}",
+                self.launch.label
+            );
+            return Err(TurnFault::new(TurnFaultKind::Refused, what));
+        }
+        self.asks_in = Some(mode.clone());
+        Ok(())
+    }
+
+    /// Has it work with this model, unless what it was started with says so already.
+    pub async fn work_with(&mut self, model: Option<ModelRef>) -> Result<(), TurnFault> {
+        self.launch.model.clone_from(&model);
+        let Some(model) = model.filter(|model| !model.id.is_empty()) else { return Ok(()) };
+        let offered = self.model.clone();
+        let names = [model.id.clone(), format!("{}/{}", model.provider, model.id), model.to_string()];
+        let named = offered.as_ref().and_then(|o| names.iter().find(|name| o.values.contains(name)));
+        let (setting, name) = match (offered.as_ref(), named) {
+            (Some(setting), Some(name)) => (setting, name),
+            _ if self.launch.model_told => return Ok(()),
+            (offered, _) => {
+                let what = match offered {
+                    Some(models) => format!("it offers {}", models.told()),
+                    None => "it lets nobody choose one".to_owned(),
+                };
+                return Err(TurnFault::new(
+                    TurnFaultKind::Refused,
+                    format!(
+                        "{} does not offer the model {model} ({what}). Name one it offers with `switchboard profile set --model`, or leave the choice to it: --model \"\"",
+                        self.launch.label
+                    ),
+                ));
             }
-            None => self.call("session/set_mode", json!({"sessionId": session, "modeId": mode})).await,
         };
-        set.map(|_| ()).map_err(|why| self.refused("be set to a mode that asks", why))
+        if setting.current.as_ref() == Some(name) {
+            return Ok(());
+        }
+        let (method, params) = setting.request(&self.session, name);
+        let set = self.call(method, params).await;
+        let set = set.map_err(|why| self.refused(&format!("work with the model {name}"), why))?;
+        if set["configOptions"].is_array() {
+            (self.mode, self.model) = (Setting::mode(&set), Setting::model(&set));
+        } else if let Some(model) = &mut self.model {
+            model.current = Some(name.clone());
+        }
+        Ok(())
     }
 
     /// Asks for something and waits for the answer. Whatever else it says meanwhile is of no turn.
@@ -255,24 +340,8 @@ fn not_started(launch: &Launch, why: &std::io::Error) -> TurnFault {
     TurnFault::new(TurnFaultKind::Refused, what)
 }
 
-/// The modes an agent offers, and the option they are set by, if they are one.
-fn modes(offered: &Value) -> (Option<String>, Vec<String>) {
-    let options = offered["configOptions"].as_array().into_iter().flatten();
-    if let Some(option) = options.into_iter().find(|o| o["category"] == "mode") {
-        let values = option["options"].as_array().into_iter().flatten();
-        let flat = values.flat_map(|v| match v["options"].as_array() {
-            Some(group) => group.iter().collect(),
-            None => vec![v],
-        });
-        let ids = flat.filter_map(|v| v["value"].as_str().or(v["id"].as_str())).map(str::to_owned).collect();
-        return (option["id"].as_str().map(str::to_owned), ids);
-    }
-    let modes = offered["modes"]["availableModes"].as_array().into_iter().flatten();
-    (None, modes.filter_map(|m| m["id"].as_str()).map(str::to_owned).collect())
-}
-
 /// The agent's own id of a session, unless something of what it knows was undone since.
-pub(super) fn known_session(log: &[Entry]) -> Option<&str> {
+pub(crate) fn known_session(log: &[Entry]) -> Option<&str> {
     let opened = |e: &Entry| match &e.record {
         Record::Opened { id } => Some(id.clone()),
         _ => None,
@@ -289,16 +358,6 @@ mod tests {
     use sb_harness::model::{Seq, Timestamp, TurnId};
 
     use super::*;
-
-    #[test]
-    fn modes_are_read_in_both_their_forms() {
-        let old = json!({"modes": {"currentModeId": "a", "availableModes": [{"id": "a"}, {"id": "b"}]}});
-        assert_eq!(modes(&old), (None, vec!["a".to_owned(), "b".to_owned()]));
-        let group = json!([{"group": "g", "options": [{"value": "x"}]}, {"value": "y"}]);
-        let new = json!({"configOptions": [{"id": "m", "category": "model"}, {"id": "o", "category": "mode", "options": group}]});
-        assert_eq!(modes(&new), (Some("o".to_owned()), vec!["x".to_owned(), "y".to_owned()]));
-        assert_eq!(modes(&json!({})), (None, vec![]));
-    }
 
     #[test]
     fn what_was_undone_is_no_longer_known() {

@@ -158,6 +158,10 @@ pub struct Launch {
     pub spoken: Spoken,
     /// How it is made to ask; none: at this level it need not.
     pub asks: Option<Asking>,
+    /// The model to work with; none: its own choice.
+    pub model: Option<ModelRef>,
+    /// The model is told by what it is started with.
+    pub model_told: bool,
     /// How it is installed, where that is known.
     pub install: Option<&'static str>,
 }
@@ -209,11 +213,13 @@ impl Launch {
             label: preset.map_or_else(|| called(&program, &words), |p| p.label.to_owned()),
             spoken: Spoken { program, args: words, dir, variables: env },
             asks: asking(preset, profile),
+            model,
+            model_told: preset.is_some_and(|p| p.model_env.is_some() || !p.model_args.is_empty()),
             install: preset.map(|p| p.install),
         })
     }
 
-    /// Whether another process would be the same.
+    /// Whether another process would be the same; the model is set in a process that runs.
     pub(super) fn is_same(&self, other: &Launch) -> bool {
         let plain = |of: &Launch| {
             let env: Vec<_> =
@@ -243,14 +249,14 @@ fn asking(preset: Option<&Preset>, profile: &Profile) -> Option<Asking> {
 }
 
 /// The model the chat chose, else the profile's first.
-fn model(profile: &Profile, choices: &Choices) -> Option<ModelRef> {
+pub(crate) fn model(profile: &Profile, choices: &Choices) -> Option<ModelRef> {
     let chosen =
         choices.model.as_ref().and_then(|name| profile.models.iter().find(|m| m.to_string() == *name));
     chosen.or(profile.models.first()).cloned()
 }
 
 /// A command as words: blanks part them, quotes keep them together. It is started as it is, by no shell.
-fn command(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn command(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) =
         (Vec::new(), None, None);
     for c in text.chars() {
@@ -272,7 +278,7 @@ fn command(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// What people call a program: its bare name, also where `env` starts it.
-fn called(program: &str, words: &[String]) -> String {
+pub(crate) fn called(program: &str, words: &[String]) -> String {
     let mut all = std::iter::once(program).chain(words.iter().map(String::as_str));
     let real = all.find(|word| *word != "env" && !word.contains('=')).unwrap_or(program);
     real.rsplit('/').next().unwrap_or(real).to_owned()

@@ -16,7 +16,7 @@ const MOST_PICTURES: usize = 10;
 
 /// What an agent knows already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Knows {
+pub(crate) enum Knows {
     /// All but this turn.
     Before,
     /// Nothing.
@@ -24,7 +24,7 @@ pub(super) enum Knows {
 }
 
 /// The prompt of a turn. `images`: it can be shown pictures. `again`: this turn was begun before and cut off.
-pub(super) async fn prompt(spec: &TurnSpec, knows: Knows, images: bool, untold: Vec<String>) -> Vec<Value> {
+pub(crate) async fn prompt(spec: &TurnSpec, knows: Knows, images: bool, untold: Vec<String>) -> Vec<Value> {
     let mut blocks = Vec::new();
     if knows == Knows::Nothing {
         let chat = spec.choices.system.as_deref().unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) async fn prompt(spec: &TurnSpec, knows: Knows, images: bool, untold: 
 }
 
 /// A block of words.
-pub(super) fn text(words: String) -> Value {
+pub(crate) fn text(words: String) -> Value {
     json!({"type": "text", "text": words})
 }
 

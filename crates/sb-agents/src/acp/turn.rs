@@ -1,49 +1,29 @@
 //! One turn of an agent: its prompt, what it does meanwhile, the questions it puts, its end.
 //!
-//! It may put several questions at once; they are put before people one after the other, since a turn waits
-//! for one decision at a time. Only ever "allow once" is answered: what is allowed for longer is our own to
-//! remember. However the turn ends, every question it left open is withdrawn.
+//! However the turn ends, every question it left open is withdrawn. What it asks is in `questions`, what it tells
+//! in `updates`.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sb_harness::model::{
-    Call, CallId, DECLINED, Principal, Record, StopReason, TurnFault, TurnFaultKind, Usage,
-};
+use sb_harness::model::{Call, CallId, Principal, Record, StopReason, TurnFault, TurnFaultKind, Usage};
 use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
-use sb_wire::jsonrpc::{BAD_PARAMS, Failure, INTERNAL, Message, NO_SUCH_METHOD};
+use sb_wire::jsonrpc::{Failure, Message};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::AcpContext;
-use super::calls::{self, Calls, LeadsOut};
-use super::files;
-use super::opening::{Agent, Opened, known_session};
-use super::places::within;
+use super::calls::Calls;
+use super::opening::{Agent, Opened, Opening, known_session};
 use super::presets::Launch;
 use super::prompt::{self, Knows};
+use super::questions::Question;
 
 /// How long an agent may take to stop, before its process is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// Changes that were allowed and may still be asked of us to make.
-const MOST_ALLOWED: usize = 20;
 /// Prompts of one turn: a person's reason for declining is told in one of its own.
 const MOST_PROMPTS: usize = 20;
-
-/// A question of the agent's, and how it wants to be answered.
-pub(super) struct Question {
-    id: Value,
-    call: Call,
-    wants: Wants,
-}
-
-enum Wants {
-    /// One of these options, by their ids.
-    Permission { allow: String, reject: Option<String> },
-    /// A file written.
-    Write { path: String, content: String },
-}
 
 /// What is told when nobody hears us any more, or something failed.
 pub(super) enum Exit {
@@ -65,15 +45,18 @@ pub(super) struct Run {
     pub of: Option<String>,
     /// Its newest plan.
     pub plan: Option<String>,
-    waiting: VecDeque<Question>,
-    asked: Option<Question>,
+    pub waiting: VecDeque<Question>,
+    pub asked: Option<Question>,
     /// A person was asked about it, so that what they said stands in the log.
-    waits: bool,
+    pub waits: bool,
     /// What a person said when they declined, with nothing said or done by the agent since.
-    declined: Option<String>,
+    pub declined: Option<String>,
     /// Files people allowed to be written with these very words.
-    allowed: Vec<(String, String)>,
-    stopping: Option<Instant>,
+    pub allowed: Vec<(String, String)>,
+    pub stopping: Option<Instant>,
+    /// The request by which its mode is being set back, and how often that was done.
+    pub setting_back: Option<Value>,
+    pub set_back: usize,
 }
 
 /// Runs a turn; the agent is given back if it can have another.
@@ -88,11 +71,16 @@ pub(super) async fn run(
     let known = known_session(&spec.log).map(str::to_owned);
     let running = running.filter(|agent| known.as_deref() == Some(agent.session.as_str()));
     let opened = match running {
-        Some(agent) => Ok((agent, Opened::Known)),
-        None => {
-            let opening = Agent::open(launch, known.as_deref(), context.version);
+        Some(mut agent) => {
             tokio::select! {
-                opened = opening => opened,
+                set = agent.work_with(launch.model) => set.map(|()| (agent, Opened::Known)),
+                () = stopped(&mut inputs) => return (Ok(StopReason::Stopped), None),
+            }
+        }
+        None => {
+            let opening = Opening { known, version: context.version, servers: Vec::new() };
+            tokio::select! {
+                opened = Agent::open(launch, &opening) => opened,
                 () = stopped(&mut inputs) => return (Ok(StopReason::Stopped), None),
             }
         }
@@ -118,6 +106,8 @@ pub(super) async fn run(
         declined: None,
         allowed: Vec::new(),
         stopping: None,
+        setting_back: None,
+        set_back: 0,
     };
     let ended = run.turn(opened).await;
     let settled = run.settle().await;
@@ -183,7 +173,7 @@ impl Run {
                 message = self.agent.link.next() => match message {
                     None => return Err(Exit::Fault(self.agent.died().await)),
                     Some(Message::Answer { id, result }) if id == asked => return self.answered(result).await,
-                    Some(Message::Answer { .. }) => {}
+                    Some(Message::Answer { id, result }) => self.mode_set(&id, result.is_ok())?,
                     Some(Message::Notification { method, params }) if method == "session/update" => {
                         self.update(&params["update"]).await?;
                     }
@@ -198,7 +188,8 @@ impl Run {
         match input {
             HarnessInput::Stop => self.stop().await,
             HarnessInput::Wait(id) if self.is_asked(&id) => self.waits = true,
-            HarnessInput::Go(id) if self.is_asked(&id) => self.go().await?,
+            HarnessInput::Go(id) if self.is_asked(&id) => self.go(0).await?,
+            HarnessInput::GoBy(id, way) if self.is_asked(&id) => self.go(way).await?,
             HarnessInput::No(id, why) if self.is_asked(&id) => self.no(why).await?,
             _ => {}
         }
@@ -224,172 +215,6 @@ impl Run {
         for question in self.asked.take().into_iter().chain(std::mem::take(&mut self.waiting)) {
             self.withdraw(question).await;
         }
-    }
-
-    async fn withdraw(&self, question: Question) {
-        let answer = match question.wants {
-            Wants::Permission { .. } => Ok(json!({"outcome": {"outcome": "cancelled"}})),
-            Wants::Write { .. } => Err(Failure::new(INTERNAL, "This was stopped.")),
-        };
-        self.agent.link.answer(question.id, answer).await;
-    }
-
-    async fn requested(&mut self, id: Value, method: &str, params: &Value) -> Result<(), Exit> {
-        match method {
-            "session/request_permission" => self.asks_permission(id, params).await,
-            "fs/read_text_file" => {
-                self.reads(id, params).await;
-                Ok(())
-            }
-            "fs/write_text_file" => self.writes(id, params).await,
-            _ => {
-                self.agent.link.answer(id, Err(Failure::new(NO_SUCH_METHOD, "This is not offered."))).await;
-                Ok(())
-            }
-        }
-    }
-
-    async fn asks_permission(&mut self, id: Value, params: &Value) -> Result<(), Exit> {
-        let option = |kind: &str| {
-            let mut all = params["options"].as_array().into_iter().flatten();
-            all.find(|o| o["kind"] == kind).and_then(|o| o["optionId"].as_str()).map(str::to_owned)
-        };
-        let (allow, reject) = (option("allow_once"), option("reject_once"));
-        let rejected = |reject: &Option<String>| match reject {
-            Some(option) => json!({"outcome": {"outcome": "selected", "optionId": option}}),
-            None => json!({"outcome": {"outcome": "cancelled"}}),
-        };
-        let Some((call_id, known)) = self.calls.update(&params["toolCall"]) else {
-            self.agent.link.answer(id, Err(Failure::new(BAD_PARAMS, "The call has no id."))).await;
-            return Ok(());
-        };
-        let (call, shown) = (known.as_call(&call_id, &self.workspace), known.shown());
-        let why = match (call, allow) {
-            _ if self.stopping.is_some() => String::new(),
-            (Ok(call), Some(allow)) => {
-                self.waiting.push_back(Question { id, call, wants: Wants::Permission { allow, reject } });
-                return self.next_question().await;
-            }
-            (Err(LeadsOut(path)), _) => format!("{shown} was not allowed: {path} is outside the workspace."),
-            (Ok(_), None) => format!("{shown} was not allowed: it could not be allowed for this once alone."),
-        };
-        self.agent.link.answer(id, Ok(rejected(&reject))).await;
-        if !why.is_empty() {
-            self.log(Record::Noted { text: why, by: self.by(), told: false }).await?;
-        }
-        Ok(())
-    }
-
-    /// Puts the next question before the gate, if none is there.
-    async fn next_question(&mut self) -> Result<(), Exit> {
-        if self.asked.is_some() {
-            return Ok(());
-        }
-        let Some(question) = self.waiting.pop_front() else { return Ok(()) };
-        let call = question.call.clone();
-        self.log_call(&call).await?;
-        self.asked = Some(question);
-        self.waits = false;
-        self.send(HarnessEvent::Call(call)).await
-    }
-
-    /// It may: once.
-    async fn go(&mut self) -> Result<(), Exit> {
-        let Some(question) = self.asked.take() else { return Ok(()) };
-        match question.wants {
-            Wants::Permission { allow, .. } => {
-                if let (Some(path), Some(text)) =
-                    (question.call.input["path"].as_str(), self.new_text(&question.call.id))
-                {
-                    self.allowed.push((path.to_owned(), text));
-                    if self.allowed.len() > MOST_ALLOWED {
-                        self.allowed.remove(0);
-                    }
-                }
-                let outcome = json!({"outcome": {"outcome": "selected", "optionId": allow}});
-                self.agent.link.answer(question.id, Ok(outcome)).await;
-                self.tool_is(&question.call.id, "running").await?;
-            }
-            Wants::Write { path, content } => {
-                let written = files::write(&self.workspace, &path, content).await;
-                let (ok, text) = match &written {
-                    Ok(()) => (true, format!("Wrote {path}.")),
-                    Err(why) => (false, format!("{path}: {why}")),
-                };
-                let answer = written.map(|()| json!({})).map_err(|why| Failure::new(INTERNAL, why));
-                self.agent.link.answer(question.id, answer).await;
-                self.result(question.call.id, ok, text, false).await?;
-            }
-        }
-        self.next_question().await
-    }
-
-    /// It may not.
-    async fn no(&mut self, why: String) -> Result<(), Exit> {
-        let Some(question) = self.asked.take() else { return Ok(()) };
-        let outcome = match &question.wants {
-            Wants::Permission { reject: Some(option), .. } => {
-                Ok(json!({"outcome": {"outcome": "selected", "optionId": option}}))
-            }
-            Wants::Permission { reject: None, .. } => Ok(json!({"outcome": {"outcome": "cancelled"}})),
-            Wants::Write { .. } => Err(Failure::new(INTERNAL, why.clone())),
-        };
-        self.agent.link.answer(question.id, outcome).await;
-        if let Some(known) = self.calls.get_mut(&question.call.id.0) {
-            known.settled = true;
-        }
-        // What a person said stands in the log already.
-        if !self.waits {
-            self.result(question.call.id, false, why.clone(), false).await?;
-        }
-        // That it was refused it knows; a reason it does not.
-        self.declined = (why != DECLINED).then(|| format!("(About {}: {why})", question.call.tool));
-        self.next_question().await
-    }
-
-    /// The words an agent wants a file to hold, where its question says so.
-    fn new_text(&mut self, call: &CallId) -> Option<String> {
-        self.calls.get_mut(&call.0)?.new_text()
-    }
-
-    async fn reads(&self, id: Value, params: &Value) {
-        let path = params["path"].as_str().and_then(|path| within(&self.workspace, path));
-        let answer = match path {
-            None => Err(Failure::new(BAD_PARAMS, "This path is outside the workspace.")),
-            Some(path) => {
-                let (line, limit) = (params["line"].as_u64(), params["limit"].as_u64());
-                let read = files::read(&self.workspace, &path, line, limit).await;
-                read.map(|content| json!({"content": content})).map_err(|why| Failure::new(INTERNAL, why))
-            }
-        };
-        self.agent.link.answer(id, answer).await;
-    }
-
-    /// Quirk: some agents ask us to write though it was not offered, after they asked for leave.
-    async fn writes(&mut self, id: Value, params: &Value) -> Result<(), Exit> {
-        let path = params["path"].as_str().and_then(|path| within(&self.workspace, path));
-        let (Some(path), Some(content)) = (path, params["content"].as_str()) else {
-            let why = "A path inside the workspace and a content are needed.";
-            self.agent.link.answer(id, Err(Failure::new(BAD_PARAMS, why))).await;
-            return Ok(());
-        };
-        let content = content.to_owned();
-        let allowed = (path.clone(), content.clone());
-        if let Some(at) = self.allowed.iter().position(|a| *a == allowed) {
-            self.allowed.remove(at);
-            let written = files::write(&self.workspace, &path, content).await;
-            let answer = written.map(|()| json!({})).map_err(|why| Failure::new(INTERNAL, why));
-            self.agent.link.answer(id, answer).await;
-            return Ok(());
-        }
-        let call = calls::write(&format!("write {id}"), &path, &content);
-        let question = Question { id, call, wants: Wants::Write { path, content } };
-        if self.stopping.is_some() {
-            self.withdraw(question).await;
-            return Ok(());
-        }
-        self.waiting.push_back(question);
-        self.next_question().await
     }
 
     /// The prompt's answer: the turn's end, as far as the agent is concerned.

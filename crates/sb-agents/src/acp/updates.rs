@@ -7,6 +7,7 @@ use sb_harness::model::text::one_line;
 use sb_harness::model::{Attachment, CallId, Record, Usage};
 use serde_json::Value;
 
+use super::settings::told_mode;
 use super::turn::{Exit, Run};
 
 /// Steps of a plan that are kept.
@@ -27,6 +28,10 @@ impl Run {
                 Ok(())
             }
             "usage_update" => self.spent(update).await,
+            "current_mode_update" | "config_option_update" => match told_mode(update) {
+                Some(mode) => self.mode_is(&mode).await,
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }

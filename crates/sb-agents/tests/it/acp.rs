@@ -1,95 +1,11 @@
 //! The scripted agent of `examples/acp_agent`, a process of its own, under the whole engine.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use sb_agents::{AcpContext, AcpHarness, Launching};
-use sb_engine::harness::Harness;
 use sb_engine::model::*;
-use sb_engine::{Agents, Follow};
-use sb_testkit::app::TestApp;
 
-struct NoKeys;
+use crate::world::*;
 
-impl Launching for NoKeys {
-    fn key(&self, _: &Profile, _: &str) -> Option<Secret> {
-        None
-    }
-    fn base_url(&self, _: &Profile, _: &str) -> Option<String> {
-        None
-    }
-}
-
-struct Elsewhere(Arc<AcpHarness>);
-
-#[async_trait]
-impl Agents for Elsewhere {
-    fn harness(&self, _: &Profile) -> Arc<dyn Harness> {
-        self.0.clone()
-    }
-    fn tools(&self, _: &Profile) -> Vec<String> {
-        Vec::new()
-    }
-    fn check(&self, profile: &Profile) -> Result<(), String> {
-        AcpHarness::check(profile)
-    }
-    async fn changed(&self, _: &ProfileName) {}
-}
-
-fn agent(arguments: &str) -> HarnessRef {
-    let this = std::env::current_exe().unwrap();
-    let built = this.parent().and_then(|deps| deps.parent()).unwrap().join("examples/acp_agent");
-    assert!(built.is_file(), "the example acp_agent is built beside the tests: {}", built.display());
-    HarnessRef::Acp(format!("\"{}\" {arguments}", built.display()))
-}
-
-async fn app() -> TestApp {
-    app_with(|_| ()).await
-}
-
-async fn app_with(change: impl FnOnce(&mut Profile)) -> TestApp {
-    let context = AcpContext { launching: Arc::new(NoKeys), version: "0" };
-    let app = TestApp::with_agents(Arc::new(Elsewhere(Arc::new(AcpHarness::new(context)))), 4).await;
-    let mut profile = Profile { harness: agent(""), models: Vec::new(), ..app.profile("assistant") };
-    change(&mut profile);
-    std::fs::create_dir_all(app.workspace()).unwrap();
-    app.engine.put_profile(profile, None).await.unwrap();
-    app
-}
-
-async fn send(app: &TestApp, text: &str) -> Follow {
-    let profile: ProfileName = "assistant".into();
-    let manner = Manner {
-        busy: Busy::Queue,
-        debounce_ms: 0,
-        commands_wait: true,
-        stop_words: true,
-        names_writers: false,
-        ask_expiry_ms: None,
-    };
-    let inbound = Inbound {
-        conversation: ConversationId::new("http", &profile, "ops"),
-        profile,
-        session: None,
-        key: None,
-        from: Principal("http:ann".into()),
-        rights: Rights::ALL,
-        text: text.to_owned(),
-        files: Vec::new(),
-        manner,
-        origin: None,
-    };
-    app.engine.follow(app.engine.submit(inbound).await.expect("it is taken").receipt)
-}
-
-async fn say(app: &TestApp, text: &str) -> Ending {
-    send(app, text).await.ending().await.expect("an ending")
-}
-
-async fn log(app: &TestApp, ending: &Ending) -> Vec<Record> {
-    let view = app.engine.session(ending.session.unwrap()).await.expect("a session");
-    view.log.into_iter().map(|e| e.record).collect()
-}
+mod choices;
+mod settings;
 
 fn write(path: &str) -> String {
     format!("!tool write_file {{\"path\":\"{path}\",\"content\":\"x\"}}\n!say After it.")
@@ -101,6 +17,7 @@ async fn it_answers_and_knows_its_session_from_message_to_message_and_over_a_res
     assert_eq!(say(&app, "hello").await.said, "prompt 1, 0 pictures: hello");
     assert_eq!(say(&app, "more").await.said, "prompt 2, 0 pictures: more");
     let app = app.reopen().await;
+    end_process(&app).await;
     assert_eq!(say(&app, "and more").await.said, "prompt 3, 0 pictures: and more");
 }
 

@@ -5,3 +5,5 @@
 mod a2a;
 mod a2a_agent;
 mod acp;
+mod pi;
+mod world;

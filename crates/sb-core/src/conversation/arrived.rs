@@ -1,8 +1,8 @@
 //! A message was taken: is it a command, a decision, or something for the agent?
 
-use sb_model::{Busy, HarnessInput, Message, MessageId, Phase, Record, Refusal, RequestId, Task};
+use sb_model::{Busy, HarnessInput, Message, MessageId, Phase, Record, Refusal, Task};
 
-use super::posting::{self, chosen, usual_choices};
+use super::posting::{self, chosen, is_answer};
 use super::run::{Plan, StopCause};
 use super::{Conversation, Effect, Seen, Show};
 use crate::commands::{self, Command, Entry, Need, When};
@@ -116,10 +116,10 @@ impl Conversation {
         }
         let pending = self.state.turn.as_ref().and_then(|t| t.pending.as_ref());
         let Some(pending) = pending else {
-            let late = self.state.ask_closed && chosen(&message.text, &usual_choices(RequestId(0))).is_some();
+            let late = self.state.ask_closed && is_answer(&message.text);
             return if late { Answered::TooLate } else { Answered::Words };
         };
-        let choices = posting::choices(pending.request, self.may_stand(pending));
+        let choices = posting::choices(pending, self.may_stand(pending));
         let says = chosen(&message.text, &choices).map(|n| choices[n].says.as_str());
         match says.and_then(|s| commands::read_text(s, false).ok().flatten()) {
             Some((entry, command)) => Answered::Decision(entry, command),
@@ -223,7 +223,7 @@ impl Conversation {
     fn run_command(&mut self, message: &Message, command: Command, seen: Seen) {
         match command {
             Command::Stop => self.stop(message.id),
-            Command::Approve { request, always } => self.approve(message, request, always, &seen),
+            Command::Approve { request, how } => self.approve(message, request, how, &seen),
             Command::Decline { words } => self.decline(message, &words, &seen),
             Command::Allowed { off } => self.allowed(message, off),
             Command::New => self.new_session(message.id),

@@ -8,29 +8,28 @@ use sb_model::{
 use super::house::is_house;
 use super::run::Plan;
 use super::{Conversation, Seen};
-use crate::commands::{Always, is_request_id};
+use crate::commands::{Always, How, is_request_id};
 use crate::rules;
 
 /// How long a call may wait for a person whose agent holds it open, where nothing else is said.
 const HELD_OPEN_MS: u64 = 30 * 60 * 1000;
 
 impl Conversation {
-    pub(super) fn approve(
-        &mut self,
-        message: &Message,
-        request: Option<String>,
-        always: Option<Always>,
-        seen: &Seen,
-    ) {
+    pub(super) fn approve(&mut self, message: &Message, request: Option<String>, how: How, seen: &Seen) {
         let Some((turn, pending)) = self.waiting_request(message.id, request.as_deref(), seen) else {
             return;
         };
-        let (rule, note) = match self.standing_rule(&pending, always) {
-            Ok(both) => both,
+        let chosen = way(&pending, &how).and_then(|way| Ok((way, self.standing_rule(&pending, how)?)));
+        let (way, (rule, note)) = match chosen {
+            Ok(chosen) => chosen,
             Err(why) => return self.refuse(message.id, Refusal::BadCommand, why),
         };
         let stands = rule.is_some();
-        let from = self.log_decision(turn, &pending, &message.from, Ok(rule.clone()));
+        let named = way.and_then(|n| pending.ways.allow.get(n)).map_or("", String::as_str);
+        let from = self.log_decision(turn, &pending, &message.from, Ok((named, rule.clone())));
+        if let Some(open) = self.run.as_mut().and_then(|run| run.open.as_mut()) {
+            open.way = way;
+        }
         if let Some(text) = note {
             self.log(Some(turn), Record::Noted { text, by: message.from.clone(), told: true });
         }
@@ -48,7 +47,8 @@ impl Conversation {
             self.record(Change::Granted { turn, granted });
         }
         let how = if stands { "Allowed for this session" } else { "Allowed once" };
-        self.close_question(&pending, &format!("✅ {how} by {}.", who(message)));
+        let named = if named.is_empty() { String::new() } else { format!(": {named}") };
+        self.close_question(&pending, &format!("✅ {how} by {}{named}.", who(message)));
         self.decided(turn, Some((message.id, from)));
     }
 
@@ -112,19 +112,20 @@ impl Conversation {
     /// Whether "always" can be given for this request.
     pub(super) fn may_stand(&self, pending: &Pending) -> bool {
         let tainted = self.state.session.as_ref().is_some_and(|s| s.tainted);
-        !tainted && !pending.carries && pending.call.class != ToolClass::Spend
+        let plain = !pending.carries && !pending.ways.are_several();
+        !tainted && plain && pending.call.class != ToolClass::Spend
     }
 
-    /// Writes down who decided what: allowed, perhaps with a rule, or declined for a reason.
+    /// Writes down who decided what: allowed, perhaps in one of several ways or with a rule, or declined for a reason.
     fn log_decision(
         &mut self,
         turn: TurnId,
         pending: &Pending,
         by: &Principal,
-        decision: Result<Option<Rule>, &str>,
+        decision: Result<(&str, Option<Rule>), &str>,
     ) -> Seq {
         let (allowed, why, always) = match decision {
-            Ok(rule) => (true, String::new(), rule),
+            Ok((way, rule)) => (true, way.to_owned(), rule),
             Err(why) => (false, why.to_owned(), None),
         };
         let (request, call, by) = (pending.request, pending.call.clone(), by.clone());
@@ -158,12 +159,8 @@ impl Conversation {
     }
 
     /// The rule to keep for the session, and what to tell the person where "always" is not given.
-    fn standing_rule(
-        &self,
-        pending: &Pending,
-        always: Option<Always>,
-    ) -> Result<(Option<Rule>, Option<String>), String> {
-        let Some(always) = always else { return Ok((None, None)) };
+    fn standing_rule(&self, pending: &Pending, how: How) -> Result<(Option<Rule>, Option<String>), String> {
+        let How::Always(always) = how else { return Ok((None, None)) };
         if self.state.session.as_ref().is_some_and(|s| s.tainted) {
             let note =
                 "Allowed once. \"Always\" is not given while the session has read content from outside.";
@@ -237,6 +234,24 @@ impl Conversation {
     /// For the trace: who changed what.
     pub(super) fn note(&mut self, message: &Message, text: impl Into<String>) {
         self.log(None, Record::Noted { text: text.into(), by: message.from.clone(), told: false });
+    }
+}
+
+/// Which of the agent's ways a decision means, where it has several; nobody chooses for a person.
+fn way(pending: &Pending, how: &How) -> Result<Option<usize>, String> {
+    let (all, request) = (&pending.ways.allow, pending.request.short());
+    let listed = || pending.ways.listed();
+    match how {
+        How::Way(n) if (1..=all.len()).contains(n) => Ok(Some(n - 1).filter(|_| pending.ways.are_several())),
+        How::Way(n) if all.is_empty() => Err(format!(
+            "There is no way {n} to choose, so nothing was approved: /approve {request} allows it."
+        )),
+        How::Way(n) => Err(format!("There is no way {n}, so nothing was approved. There are: {}.", listed())),
+        How::Once | How::Always(_) if pending.ways.are_several() => Err(format!(
+            "It may be done in several ways, so nothing was approved yet. Say which with /approve {request} <number>: {}.",
+            listed()
+        )),
+        How::Once | How::Always(_) => Ok(None),
     }
 }
 

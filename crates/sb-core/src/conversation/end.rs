@@ -8,7 +8,7 @@ use sb_model::{
 
 use super::run::{Run, StopCause};
 use super::{Conversation, Effect, Show};
-use crate::reply::{self, failure_card, waiting_line};
+use crate::reply::{self, change_block, failure_card, waiting_line};
 
 /// What is told where the model will not answer.
 const DECLINED_TO: &str =
@@ -152,6 +152,9 @@ impl Conversation {
         let pending = turn.and_then(|t| t.pending.as_ref());
         let mut said = from.map(|f| self.reply_words(f)).unwrap_or_default();
         if let Some(pending) = pending {
+            if let Some(change) = change_block(&pending.call) {
+                add_paragraph(&mut said, &change);
+            }
             add_paragraph(&mut said, &waiting_line(pending));
         }
         let last = self.state.session.as_ref().map(|s| s.last).unwrap_or_default();

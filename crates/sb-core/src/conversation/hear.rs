@@ -2,7 +2,7 @@
 
 use sb_model::{
     Call, CallId, Change, HarnessEvent, HarnessInput, MessageId, Pending, Phase, Record, RequestId,
-    ToolUpdate, TurnId, Verdict,
+    ToolUpdate, TurnId, Verdict, Ways,
 };
 
 use super::house::{classed, is_house};
@@ -27,7 +27,8 @@ impl Conversation {
                 self.perform(Effect::Show(Show::Void));
             }
             HarnessEvent::Took(message) => self.took(turn, message),
-            HarnessEvent::Call(call) => self.judge(turn, call),
+            HarnessEvent::Call(call) => self.judge(turn, call, Ways::default()),
+            HarnessEvent::CallBy(call, ways) => self.judge(turn, call, ways),
             HarnessEvent::Tool(update) => self.perform(Effect::Show(Show::Tool(update))),
             HarnessEvent::Usage(usage) => self.spend(usage),
             HarnessEvent::Log(record) => self.keep(turn, record),
@@ -105,29 +106,34 @@ impl Conversation {
         }
     }
 
-    fn judge(&mut self, turn: TurnId, call: Call) {
+    fn judge(&mut self, turn: TurnId, call: Call, ways: Ways) {
         // Told to stop: nothing new begins.
         if self.run.as_ref().is_some_and(|r| r.stop.is_some()) {
             return;
         }
         let call = classed(call);
         self.show_tool(&call, "calling");
-        if self.take_grant(turn, &call) {
-            return self.let_go(turn, &call);
+        if !ways.are_several() && self.take_grant(turn, &call) {
+            return self.let_go(turn, &call, None);
         }
         if self.is_refused_for_budget(&call) {
             return;
         }
         let carries = self.carried(&call);
-        match self.permit(&call, carries.as_deref()) {
+        let verdict = match self.permit(&call, carries.as_deref()) {
+            // Which of several is meant no level and no rule can say.
+            Verdict::Go if ways.are_several() => Verdict::Ask("it may be done in several ways".to_owned()),
+            verdict => verdict,
+        };
+        match verdict {
             Verdict::Go if is_house(&call) => self.do_for_harness(turn, &call),
-            Verdict::Go => self.let_go(turn, &call),
+            Verdict::Go => self.let_go(turn, &call, None),
             Verdict::No(why) => self.perform(Effect::Tell(HarnessInput::No(call.id, why))),
             Verdict::Ask(_) if self.run.as_ref().is_some_and(|r| r.open.is_some()) => {
                 let why = "Another call waits for a person; ask again once that is decided.".to_owned();
                 self.perform(Effect::Tell(HarnessInput::No(call.id, why)));
             }
-            Verdict::Ask(reason) => self.ask(turn, call, reason, carries.is_some()),
+            Verdict::Ask(reason) => self.ask(turn, call, (reason, carries.is_some()), ways),
         }
     }
 
@@ -171,12 +177,12 @@ impl Conversation {
 
     /// A call that was held open is let go, or not.
     pub(super) fn release(&mut self, turn: TurnId, open: Open) {
-        let Open { call, refused, done } = open;
+        let Open { call, way, refused, done } = open;
         if let Some((session, seq)) = done {
             return self.perform(Effect::TellDone(call.id, session, seq));
         }
         let why = match refused {
-            None if self.take_grant(turn, &call) => return self.let_go(turn, &call),
+            None if self.take_grant(turn, &call) => return self.let_go(turn, &call, way),
             None => "It is not allowed any more.".to_owned(),
             Some(why) => why,
         };
@@ -184,7 +190,7 @@ impl Conversation {
     }
 
     /// A call that acts is committed as acting before it is told to go.
-    fn let_go(&mut self, turn: TurnId, call: &Call) {
+    fn let_go(&mut self, turn: TurnId, call: &Call, way: Option<usize>) {
         if call.class.acts() {
             self.flush(turn);
             self.log(Some(turn), Record::Acting { call: call.id.clone() });
@@ -192,17 +198,20 @@ impl Conversation {
                 run.acting.push(call.id.clone());
             }
         }
-        self.perform(Effect::Tell(HarnessInput::Go(call.id.clone())));
+        let id = call.id.clone();
+        self.perform(Effect::Tell(
+            way.map_or(HarnessInput::Go(id.clone()), |way| HarnessInput::GoBy(id, way)),
+        ));
     }
 
     /// A person must decide: the turn parks, and everything it needs is stored. A harness that cannot go on from its
     /// log stays as it is, without a place, until it is told.
-    fn ask(&mut self, turn: TurnId, call: Call, reason: String, carries: bool) {
+    fn ask(&mut self, turn: TurnId, call: Call, (reason, carries): (String, bool), ways: Ways) {
         self.flush(turn);
         self.show_tool(&call, "waiting");
         let request = RequestId(self.ids.next());
         let id: CallId = call.id.clone();
-        let pending = Pending { request, call: call.clone(), reason, carries, since: self.now };
+        let pending = Pending { request, call: call.clone(), reason, carries, ways, since: self.now };
         self.post_question(turn, &pending);
         self.log(Some(turn), Record::Asked { request, call: id.clone(), reason: pending.reason.clone() });
         self.record(Change::Asks { turn, pending: Some(pending) });
@@ -214,7 +223,7 @@ impl Conversation {
         if let Some(run) = &mut self.run {
             match self.context.parks {
                 true => run.drop_at = Some(patience),
-                false => run.open = Some(Open { call, refused: None, done: None }),
+                false => run.open = Some(Open { call, way: None, refused: None, done: None }),
             }
         }
         self.perform(Effect::Tell(HarnessInput::Wait(id)));

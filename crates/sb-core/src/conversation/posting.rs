@@ -5,15 +5,20 @@
 //! by its questions: each stretch is one post, and so is each question. What has no messenger behind it
 //! posts nothing.
 
-use sb_model::text::{add_paragraph, clip, one_line};
+use sb_model::text::{add_paragraph, one_line};
 use sb_model::{
-    Address, Change, Choice, EndKind, Ending, Message, MessageId, Origin, Pending, Post, PostKey, RequestId,
-    Task, Tone, Turn, TurnFault, TurnId,
+    Address, Change, Choice, EndKind, Ending, Message, MessageId, Origin, Pending, Post, PostKey, Task, Tone,
+    Turn, TurnFault, TurnId,
 };
 
 use super::Conversation;
-use crate::reply::RESTARTED;
+use crate::reply::{self, RESTARTED};
 
+const ALLOW: &str = "Allow once";
+const ALWAYS: &str = "Always in this session";
+const DECLINE: &str = "Decline";
+/// Choices that a question has at most: an agent's ways, always, and declining.
+const MOST_CHOICES: usize = 8;
 /// Visible characters of a call that a question shows.
 const CALL_SHOWN: usize = 6_000;
 
@@ -103,7 +108,7 @@ impl Conversation {
 
     fn question(&self, pending: &Pending, key: PostKey, to: &Address) -> Post {
         let mut post = new_post(key, to);
-        post.choices = choices(pending.request, self.may_stand(pending));
+        post.choices = choices(pending, self.may_stand(pending));
         post.text = question_text(pending, &post.choices);
         post
     }
@@ -163,13 +168,27 @@ fn new_post(key: PostKey, to: &Address) -> Post {
     }
 }
 
-pub(super) fn choices(request: RequestId, may_stand: bool) -> Vec<Choice> {
-    let choice = |label: &str, says: String, tone| Choice { label: label.to_owned(), says, tone };
-    let mut choices = vec![choice("Allow once", format!("/approve {request}"), Tone::Good)];
+/// What a person may answer. What is the agent's own stands behind what it means, so that no name can mislead.
+pub(super) fn choices(pending: &Pending, may_stand: bool) -> Vec<Choice> {
+    let (request, ways) = (pending.request, &pending.ways);
+    let choice = |label: String, says: String, tone| Choice { label, says, tone };
+    let named = |what: &str, name: Option<&String>| match name {
+        Some(name) => format!("{what}: {name}"),
+        None => what.to_owned(),
+    };
+    let mut choices = match ways.are_several() {
+        true => (1..)
+            .zip(&ways.allow)
+            .map(|(n, name)| choice(named(ALLOW, Some(name)), format!("/approve {request} {n}"), Tone::Good))
+            .collect(),
+        false => {
+            vec![choice(named(ALLOW, ways.allow.first()), format!("/approve {request}"), Tone::Good)]
+        }
+    };
     if may_stand {
-        choices.push(choice("Always in this session", format!("/approve {request} always"), Tone::Plain));
+        choices.push(choice(ALWAYS.to_owned(), format!("/approve {request} always"), Tone::Plain));
     }
-    choices.push(choice("Decline", format!("/decline {request}"), Tone::Bad));
+    choices.push(choice(named(DECLINE, ways.decline.as_ref()), format!("/decline {request}"), Tone::Bad));
     choices
 }
 
@@ -177,8 +196,9 @@ fn question_text(pending: &Pending, choices: &[Choice]) -> String {
     let short = pending.request.short();
     let options: Vec<String> =
         choices.iter().enumerate().map(|(n, c)| format!("{}. {}", n + 1, c.label)).collect();
+    let number = if pending.ways.are_several() { " <number>" } else { "" };
     format!(
-        "**May I run {}?** ({}; request {short})\n\n{}\n\n{}\n\nAnswer with a number or its words, or with /approve {short} or /decline {short} <why>.",
+        "**May I run {}?** ({}; request {short})\n\n{}\n\n{}\n\nAnswer with a number or its words, or with /approve {short}{number} or /decline {short} <why>.",
         one_line(&pending.call.tool, 80),
         pending.reason,
         call_block(pending),
@@ -188,24 +208,11 @@ fn question_text(pending: &Pending, choices: &[Choice]) -> String {
 
 /// The call as people judge it: whole, unless it is very long.
 fn call_block(pending: &Pending) -> String {
-    let call = &pending.call;
-    let input = serde_json::to_string_pretty(&call.input).unwrap_or_default();
-    let fence = "`".repeat(longest_run(&input, '`').max(2) + 1);
-    let shown = clip(&input, CALL_SHOWN);
-    let cut = match shown.len() < input.len() {
-        true => "\n(It is longer than is shown here; `switchboard trace` shows all of it.)",
-        false => "",
-    };
-    format!("{fence}json\n{shown}\n{fence}{cut}")
-}
-
-fn longest_run(text: &str, of: char) -> usize {
-    let (mut longest, mut run) = (0, 0);
-    for c in text.chars() {
-        run = if c == of { run + 1 } else { 0 };
-        longest = longest.max(run);
+    let (shown, cut) = reply::call_block(&pending.call, CALL_SHOWN);
+    match cut {
+        true => format!("{shown}\n(It is longer than is shown here; `switchboard trace` shows all of it.)"),
+        false => shown,
     }
-    longest
 }
 
 /// The choice that a whole message names: its number, or its words whatever their case. Nothing else counts.
@@ -215,7 +222,14 @@ pub(super) fn chosen(text: &str, choices: &[Choice]) -> Option<usize> {
     by_number.or_else(|| choices.iter().position(|c| c.label.eq_ignore_ascii_case(typed)))
 }
 
-/// The choices of the question that stands, or those that questions of this kind have.
-pub(super) fn usual_choices(request: RequestId) -> Vec<Choice> {
-    choices(request, true)
+/// Whether a message has the form of an answer to some question, whichever it was.
+pub(super) fn is_answer(text: &str) -> bool {
+    let typed = text.trim().trim_end_matches(['.', '!']);
+    let is_number = typed.parse::<usize>().is_ok_and(|n| (1..=MOST_CHOICES).contains(&n));
+    let is = |words: &str| typed.eq_ignore_ascii_case(words);
+    let begins = |words: &str| {
+        let before = typed.get(..words.len()).zip(typed.get(words.len()..));
+        before.is_some_and(|(first, rest)| first.eq_ignore_ascii_case(words) && rest.starts_with(": "))
+    };
+    is_number || [ALLOW, ALWAYS, DECLINE].into_iter().any(is) || [ALLOW, DECLINE].into_iter().any(begins)
 }

@@ -80,6 +80,8 @@ pub(super) struct Run {
 #[derive(Debug)]
 pub(super) struct Open {
     pub call: Call,
+    /// In which of the agent's own ways it was allowed, if it has several.
+    pub way: Option<usize>,
     /// Why it may not act, once that was decided.
     pub refused: Option<String>,
     /// Where the log has what came of it, if the house did it when it was allowed.

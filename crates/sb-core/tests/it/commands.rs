@@ -1,6 +1,6 @@
 //! Reading commands: what is one, what is not, and what a wrong one is told.
 
-use sb_core::commands::{Always, Command, TABLE, When, help, read_text};
+use sb_core::commands::{Always, Command, How, TABLE, When, help, read_text};
 
 fn read(text: &str) -> Command {
     let read = read_text(text, false).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -11,13 +11,18 @@ fn read(text: &str) -> Command {
 #[test]
 fn every_command_reads_as_its_usage_says() {
     assert_eq!(read("/stop"), Command::Stop);
-    assert_eq!(read("/APPROVE"), Command::Approve { request: None, always: None });
+    assert_eq!(read("/APPROVE"), Command::Approve { request: None, how: How::Once });
     assert_eq!(
         read("/approve 3F2A9c1e"),
-        Command::Approve { request: Some("3f2a9c1e".into()), always: None }
+        Command::Approve { request: Some("3f2a9c1e".into()), how: How::Once }
     );
-    assert_eq!(read("/approve always"), Command::Approve { request: None, always: Some(Always::Same) });
-    let Command::Approve { request: Some(_), always: Some(Always::Matching(_)) } =
+    assert_eq!(read("/approve 2"), Command::Approve { request: None, how: How::Way(2) });
+    assert_eq!(
+        read("/approve 3f2a9c1e 12"),
+        Command::Approve { request: Some("3f2a9c1e".into()), how: How::Way(12) }
+    );
+    assert_eq!(read("/approve always"), Command::Approve { request: None, how: How::Always(Always::Same) });
+    let Command::Approve { request: Some(_), how: How::Always(Always::Matching(_)) } =
         read("/approve 3f2a always shell(git status:*)")
     else {
         panic!("an id and a rule");

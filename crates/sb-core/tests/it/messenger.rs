@@ -292,6 +292,46 @@ fn a_question_nobody_answers_is_withdrawn_and_a_late_answer_is_no_message() {
     assert!(chat.conversation.state().turn.is_some(), "it is for the agent now");
 }
 
+/// Holds: X-13.
+#[test]
+fn an_agents_own_ways_are_answers_by_number_and_words_and_say_what_they_mean() {
+    let mut chat = Chatting::new();
+    chat.conversation.context.parks = false;
+    chat.say("plan it");
+    let ways =
+        Ways { allow: vec!["Decline".into(), "Go south".into()], decline: Some("No, keep planning".into()) };
+    let input = json!({"path": "a.txt", "change": "-x\n+```\n"});
+    let call = Call { id: CallId("c".into()), tool: "write_file".into(), input, class: ToolClass::Write };
+    for (typed, told) in [("1", Some(0)), ("allow once: go south", Some(1)), ("3", None)] {
+        chat.answers("I will.", vec![call.clone()]);
+        chat.agent(HarnessEvent::CallBy(call.clone(), ways.clone()));
+        let question = chat.posts.last().expect("a question").clone();
+        let labels: Vec<&str> = question.choices.iter().map(|c| c.label.as_str()).collect();
+        assert_eq!(labels, ["Allow once: Decline", "Allow once: Go south", "Decline: No, keep planning"]);
+        for part in
+            ["3. Decline: No, keep planning", "{\n  \"path\": \"a.txt\"\n}", "````diff\n-x\n+```\n````"]
+        {
+            assert!(question.text.contains(part), "{}", question.text);
+        }
+        let id = call.id.clone();
+        chat.say(typed);
+        let last = chat.tells.last().cloned();
+        match told {
+            Some(way) => assert_eq!(last, Some(HarnessInput::GoBy(id, way)), "{typed}"),
+            None => assert!(matches!(last, Some(HarnessInput::No(..))), "{last:?}"),
+        }
+    }
+    assert!(chat.reposts[1].1.starts_with("✅ Allowed once by Ann: Go south."), "{:?}", chat.reposts[1]);
+    chat.answers("Done.", vec![]);
+    chat.ends(Ok(StopReason::Done));
+    // A number of a longer list than usual, or a name nobody knows any more, is no message either.
+    for late in ["5", "Allow once: Go south"] {
+        let late = chat.say(late);
+        let ending = &chat.ended.iter().rfind(|(m, _)| *m == late).expect("an ending").1;
+        assert_eq!(ending.refusal, Some(Refusal::NotWaiting));
+    }
+}
+
 #[test]
 fn a_press_for_a_question_that_is_over_is_refused() {
     let mut chat = Chatting::new();

@@ -47,6 +47,9 @@ pub struct WaitingShown {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub input: Option<serde_json::Value>,
+    /// The agent's own ways of allowing it, where there are several: `/approve` takes the number of one, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<String>,
 }
 
 /// A session.
@@ -160,5 +163,6 @@ fn waiting(pending: Pending, decides: bool) -> WaitingShown {
         reason: pending.reason,
         since: rfc3339(pending.since),
         input: decides.then_some(pending.call.input),
+        ways: if decides && pending.ways.are_several() { pending.ways.allow } else { Vec::new() },
     }
 }

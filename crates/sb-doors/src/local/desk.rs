@@ -252,7 +252,9 @@ fn traced(
 }
 
 fn waiting(pending: Pending) -> serde_json::Value {
+    let ways = if pending.ways.are_several() { pending.ways.allow } else { Vec::new() };
     json!({
+        "ways": ways,
         "id": pending.request,
         "request": pending.request.short(),
         "call": pending.call,

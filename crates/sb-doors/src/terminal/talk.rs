@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::approval::{Choice, QUESTION, Waiting, apart, choice};
+use super::approval::{Choice, QUESTION, WHICH, Waiting, apart, choice};
 use super::screen::Screen;
 use super::{Person, Typed};
 use crate::local::client::{Desk, DeskError, DeskErrorKind, Replies, ReplyStep, To};
@@ -195,10 +195,14 @@ impl<P: Person, W: Write> Talk<P, W> {
     /// Asks until there is a clear answer: the message that gives it, or none if the person leaves.
     async fn ask(&mut self, waiting: &Waiting) -> Result<Option<String>> {
         self.screen.line(&waiting.shown())?;
+        let question = if waiting.ways.is_empty() { QUESTION } else { WHICH };
         loop {
-            match self.person.read(QUESTION).await? {
+            match self.person.read(question).await? {
                 Typed::Line(line) => match choice(&waiting.request, &line) {
                     Choice::Send(words) => return Ok(Some(words)),
+                    Choice::Unclear if !waiting.ways.is_empty() => {
+                        self.screen.line("A number lets it go ahead in that way, n and why refuses it.")?
+                    }
                     Choice::Unclear => self.screen.line(
                         "y lets it go ahead, n and why refuses it, a also lets the same again go ahead in this session.",
                     )?,

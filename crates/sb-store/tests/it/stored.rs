@@ -81,6 +81,7 @@ async fn fill(store: &Store, of: &ConversationId) {
         call: call(),
         reason: "a write".into(),
         carries: false,
+        ways: Default::default(),
         since: NOON,
     };
     let mut changes = vec![

@@ -98,16 +98,17 @@ pub enum ProfileCommand {
 #[derive(Debug, Default, Args)]
 pub struct ProfileFlags {
     /// What runs its turns: loop, the built-in one; acp:<name>, an agent of its own such as acp:opencode; or
-    /// acp:"<command>", any that speaks the Agent Client Protocol; openai:<base address>, an agent behind an
-    /// OpenAI-compatible one; a2a:<address>, an agent that speaks Agent2Agent, by its card or the address below which
-    /// that is. `switchboard profile harnesses` lists the names [default: loop]
+    /// acp:"<command>", any that speaks the Agent Client Protocol; pi, which cannot ask; openai:<base address>, an
+    /// agent behind an OpenAI-compatible one; a2a:<address>, an agent that speaks Agent2Agent, by its card or the
+    /// address below which that is. `switchboard profile harnesses` lists the names [default: loop]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
     /// The mode in which an agent of its own asks before it acts, where it is not known by name; `asks` says
     /// that its own set-up makes it ask. An empty one takes it back
     #[arg(long, value_name = "MODE")]
     pub harness_mode: Option<String>,
-    /// A model, as anthropic:<id>, openai:<id> or scripted; again for those asked when it is overloaded
+    /// A model, as anthropic:<id>, openai:<id> or scripted; again for those asked when it is overloaded. An empty
+    /// one leaves the choice to an agent of its own
     #[arg(long = "model", value_name = "MODEL")]
     pub models: Vec<String>,
     /// The address of a compatible server; OpenAI's kind ends in /v1. An empty one takes it back

@@ -77,7 +77,7 @@ async fn put(
 
 /// Refuses a key that would not be used: one is for the provider of the first model.
 fn takes_a_key(profile: &Profile) -> Result<()> {
-    if matches!(profile.harness, HarnessRef::Acp(_)) && keyed_by(profile).is_none() {
+    if matches!(profile.harness, HarnessRef::Acp(_) | HarnessRef::Pi(_)) && !is_keyed(profile) {
         return Err(usage(format!(
             "How {} takes a key is not known here: give it one in its own configuration.",
             profile.harness
@@ -96,6 +96,15 @@ fn takes_a_key(profile: &Profile) -> Result<()> {
     }
 }
 
+/// Whether its agent can be given a key of ours.
+fn is_keyed(profile: &Profile) -> bool {
+    let provider = keyed_by(profile);
+    match profile.harness {
+        HarnessRef::Pi(_) => provider.is_some_and(|name| sb_agents::key_variable(&name).is_some()),
+        _ => provider.is_some(),
+    }
+}
+
 /// Changes what the flags give, and nothing else.
 fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()> {
     if let Some(harness) = &flags.harness {
@@ -108,7 +117,8 @@ fn apply(profile: &mut Profile, flags: &ProfileFlags, home: &Home) -> Result<()>
         profile.harness_mode = Some(mode.trim().to_owned()).filter(|mode| !mode.is_empty());
     }
     if !flags.models.is_empty() {
-        profile.models = flags.models.iter().map(|m| model(m, &profile.harness)).collect::<Result<_>>()?;
+        let given = flags.models.iter().filter(|model| !model.trim().is_empty());
+        profile.models = given.map(|m| model(m, &profile.harness)).collect::<Result<_>>()?;
     }
     if let Some(url) = &flags.base_url {
         profile.base_url = Some(url.trim().to_owned()).filter(|url| !url.is_empty());
@@ -269,6 +279,8 @@ fn models(profile: &Profile) -> String {
     profile.models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ")
 }
 
+const PI_INSTALL: &str = "npm install -g @mariozechner/pi-coding-agent";
+
 /// The agents known by name, and whether they were ever run with this program.
 pub fn harnesses(json: bool) -> Result<()> {
     let all = sb_agents::presets();
@@ -277,13 +289,15 @@ pub fn harnesses(json: bool) -> Result<()> {
             serde_json::json!({"harness": format!("acp:{}", p.name), "label": p.label, "program": p.program,
                 "install": p.install, "ran": p.ran})
         });
-        return output::json(&shown.collect::<Vec<_>>());
+        let pi = serde_json::json!({"harness": "pi", "label": "pi", "program": "pi", "install": PI_INSTALL, "ran": true});
+        return output::json(&shown.chain([pi]).collect::<Vec<_>>());
     }
     let mut rows = vec![["harness", "agent", "ran here", "installed by"].map(str::to_owned).to_vec()];
     rows.extend(all.iter().map(|p| {
         let ran = if p.ran { "yes" } else { "never" };
         vec![format!("acp:{}", p.name), p.label.to_owned(), ran.to_owned(), p.install.to_owned()]
     }));
+    rows.push(["pi", "pi (L5 and above)", "yes", PI_INSTALL].map(str::to_owned).to_vec());
     output::table(&rows)?;
     output::line(
         "Any other: acp:\"<command>\", openai:<base address>, or a2a:<address> for one that speaks Agent2Agent.",

@@ -13,6 +13,9 @@ use super::session;
 use crate::args::Trace;
 use crate::output;
 
+/// Lines of a change that are shown.
+const LINES_SHOWN: usize = 200;
+
 /// Shows one.
 pub async fn run(args: Trace, desk: &Desk) -> Result<()> {
     let trace = desk.trace(session::id(&args.session)?).await?;
@@ -141,10 +144,28 @@ fn answered(
         words => format!("agent {facts}: {words}"),
     }];
     for call in made {
-        lines.push(format!("calls {}", calls.numbered(&call.id, &call.shown())));
+        let change = call.lines().map_or_else(String::new, |(_, text)| format!("\n{}", shortened(text)));
+        lines.push(format!("calls {}{change}", calls.numbered(&call.id, &call.shown())));
         calls.names.insert(call.id.clone(), call.tool.clone());
     }
     lines
+}
+
+/// The beginning of a text in many lines.
+fn shortened(text: &str) -> String {
+    let text = text.trim_end();
+    let all = text.lines().count();
+    match all > LINES_SHOWN {
+        true => {
+            let shown: Vec<&str> = text.lines().take(LINES_SHOWN).collect();
+            format!(
+                "{}\n(… {} more; --json shows all of it)",
+                shown.join("\n"),
+                counted((all - LINES_SHOWN) as u64, "line")
+            )
+        }
+        false => text.to_owned(),
+    }
 }
 
 fn listed(files: &[Attachment]) -> String {

@@ -294,6 +294,7 @@ fn pending() -> Pending {
         call: call(),
         reason: "a write at autonomy L3".into(),
         carries: false,
+        ways: Default::default(),
         since: NOON,
     }
 }
