@@ -362,7 +362,9 @@ pub async fn what_is_long_out_is_cleared_away(ground: &impl Ground) {
     assert_eq!(purged, 2 + 601, "what is done, what is dropped, and parts whose post never came");
     let left = store.outbox(None, true, 99).await.unwrap();
     assert_eq!(keys(&left), ["request:asks", "refused", "open", "late"]);
-    for (of, parts) in [("done", 0), ("orphan", 0), ("late", 1), ("open", 1), ("request:asks", 1), ("fresh", 1)] {
+    for (of, parts) in
+        [("done", 0), ("orphan", 0), ("late", 1), ("open", 1), ("request:asks", 1), ("fresh", 1)]
+    {
         assert_eq!(store.parts(&key(of)).await.unwrap().len(), parts, "{of}");
     }
     commit(&store, &chat_of("tg", "7"), vec![reposted("request:asks", "Yes.")]).await;
