@@ -2,6 +2,7 @@
 //!
 //! A door names no messenger, no harness and no store; it knows who asks, and asks the engine.
 
+pub mod a2a;
 pub mod http;
 pub mod local;
 pub mod openai;

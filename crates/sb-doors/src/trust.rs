@@ -12,6 +12,12 @@ use crate::model::ChannelConfig;
 /// What holds of every home.
 pub const GENERAL: &[Trust] = &[
     Trust {
+        id: "agent:a2a-webhooks",
+        assumes: "Whoever holds a token of a profile that is offered over A2A may have its tasks posted to any public https address.",
+        enforced: "Before it is kept and for each try: every address of its name is looked at, the connection goes to those and no others, redirects are not followed, and nobody is told what the other side answers. A task has eight at most.",
+        otherwise: "A holder of a token learns of its tasks elsewhere than where it asked. It learns nothing that it could not ask for.",
+    },
+    Trust {
         id: "agent:channel-token",
         assumes: "Whoever holds a token is meant to have it. The machine's token reaches every profile and session, approvals included; a profile's token only that profile, and it decides only if it was made to.",
         enforced: "On every request, before its body is read: tokens are kept as hashes and compared in constant time; wrong ones are counted, and soon not looked at.",

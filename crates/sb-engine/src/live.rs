@@ -35,6 +35,12 @@ impl Live {
         self.apart = self.wrote;
     }
 
+    /// Somebody begins to follow a turn at work. `writes`: in the middle of an answer, which goes on right there.
+    pub fn joined(&mut self, session: SessionId, so_far: &str, writes: bool) {
+        self.began(session, so_far);
+        self.apart = self.wrote && !writes;
+    }
+
     pub fn show(&mut self, show: &Show) {
         match show {
             Show::Text(text) => self.write(text),
@@ -79,6 +85,16 @@ mod tests {
             live.show(&show);
         }
         assert_eq!(live.shown, [Shown::Text("Half an \n\nA whole answer.".into())]);
+    }
+
+    #[test]
+    fn whoever_joins_in_the_middle_of_an_answer_reads_on_right_there() {
+        for (writes, whole) in [(true, "One two."), (false, "One\n\n two.")] {
+            let mut live = Live::default();
+            live.joined(SessionId(1), "One", writes);
+            live.show(&Show::Text(" two.".into()));
+            assert_eq!(live.shown, [Shown::Text(whole.into())]);
+        }
     }
 
     #[test]

@@ -9,6 +9,13 @@ use crate::{ConversationId, Digest, MessageId, Origin, ProfileName, SessionId, T
 #[serde(transparent)]
 pub struct Principal(pub String);
 
+impl Principal {
+    /// Whether it is another agent, whose words are content from outside.
+    pub fn is_agent(&self) -> bool {
+        self.0.starts_with("a2a:")
+    }
+}
+
 /// What a principal may do in the conversation it wrote to, beyond talking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rights {

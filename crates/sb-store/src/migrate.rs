@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0004_ledger.sql"),
     include_str!("../migrations/0005_memory.sql"),
     include_str!("../migrations/0006_jobs_and_budgets.sql"),
+    include_str!("../migrations/0007_task_hooks.sql"),
     include_str!("../migrations/0008_points.sql"),
 ];
 

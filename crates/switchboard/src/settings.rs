@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use sb_doors::openai::check_origin;
+use sb_engine::model::ProfileName;
 
 use crate::args::server::{LogForm, ServerFlags, Survives};
 use crate::environment::Environment;
@@ -30,6 +31,9 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Origins whose pages may use OpenAI's API.
     pub cors_origins: Vec<String>,
+    /// Profiles offered to other agents.
+    pub a2a: Vec<ProfileName>,
+    pub a2a_push_private: bool,
     /// The first profile's model, where one is named.
     pub model: Option<String>,
 }
@@ -60,6 +64,8 @@ impl Settings {
             durability: all.durability.unwrap_or_default(),
             tls,
             behind_proxy: all.behind_proxy.unwrap_or(false),
+            a2a: all.a2a.into_iter().map(ProfileName).collect(),
+            a2a_push_private: all.a2a_push_private.unwrap_or_default(),
             public_url: all.public_url.as_deref().map(public_url).transpose()?,
             cors_origins: all.cors_origin.map(origins).transpose()?.unwrap_or_default(),
             model: all.model,

@@ -33,14 +33,22 @@ const CHECK_MCP: &str = "interop/mcp/check_mcp.py";
 /// Both lines of the official SDK of Agent2Agent, which cannot be installed side by side.
 const A2A_OLD: &[&str] = &["a2a-sdk[http-server]==0.3.26", "uvicorn==0.54.0"];
 const A2A_NEW: &[&str] = &["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"];
+const A2A_NODE: &[&str] = &["@a2a-js/sdk@1.3.0"];
+const CHECK_A2A_DOOR: &str = "interop/a2a/check_door.py";
 const CHECK_A2A_AGENTS: &str = "interop/a2a/check_agents.py";
 const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in
-        [CHECK_MODELS, CHECK_PYTHON_BOT, CHECK_NODE_BOT, CHECK_SCRIPTED, CHECK_MCP, CHECK_A2A_AGENTS]
-    {
+    for script in [
+        CHECK_MODELS,
+        CHECK_PYTHON_BOT,
+        CHECK_NODE_BOT,
+        CHECK_SCRIPTED,
+        CHECK_MCP,
+        CHECK_A2A_AGENTS,
+        CHECK_A2A_DOOR,
+    ] {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
@@ -95,7 +103,9 @@ fn a2a(folder: &Path) -> Result<()> {
     let new = python(&folder.join("a2a-1"), A2A_NEW)?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
     let program = project::target_dir().join("debug/switchboard").display().to_string();
-    shell::run(&mut shell::command("python3", &[CHECK_A2A_AGENTS, &program, &old, &new]))
+    shell::run(&mut shell::command("python3", &[CHECK_A2A_AGENTS, &program, &old, &new]))?;
+    let modules = node_modules(&folder.join("a2a-js"), A2A_NODE)?.display().to_string();
+    shell::run(&mut shell::command("python3", &[CHECK_A2A_DOOR, &program, &old, &new, &modules]))
 }
 
 /// The agent our own tests are run on, by a client that is not ours.

@@ -233,8 +233,13 @@ impl Conversation {
         let rights = waiting.map(|m| m.rights).reduce(Rights::least).unwrap_or_default();
         let (began, at) = (messages.clone(), self.now);
         self.record(Change::TurnBegan { turn, session, task, messages: began, from, rights, at });
+        let from_agent = |r: &Record| matches!(r, Record::Said { from, .. } if from.is_agent());
+        let tainted = said.iter().any(from_agent);
         for record in said {
             self.log(Some(turn), record);
+        }
+        if tainted {
+            self.set_tainted(true);
         }
         self.perform(Effect::Show(Show::Began(session, messages)));
         self.perform(Effect::Run(turn));

@@ -287,6 +287,11 @@ impl Conversation {
         }
     }
 
+    /// Whether an answer is being written, so that the next words belong to it.
+    pub fn is_writing(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| !run.growing.is_empty())
+    }
+
     // --- what every file of this module uses ---
 
     /// Records a change and folds it over the state.

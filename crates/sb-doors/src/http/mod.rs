@@ -35,6 +35,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::a2a::{self, A2aOffer};
 use crate::engine::Engine;
 use crate::model::{Digest, Secret, Timestamp};
 use crate::openai::{self, Origins, Readers};
@@ -116,6 +117,11 @@ pub(crate) struct Gate {
 
 /// The routes of the HTTP channel.
 pub fn router(door: HttpDoor) -> Router {
+    router_with(door, None)
+}
+
+/// As [`router`], with profiles that are offered to other agents.
+pub fn router_with(door: HttpDoor, a2a: Option<Arc<A2aOffer>>) -> Router {
     let shared = Door::new(door.engine, door.closing);
     let gate = Arc::new(Gate {
         door: shared.clone(),
@@ -134,7 +140,13 @@ pub fn router(door: HttpDoor) -> Router {
         .route_layer(from_fn_with_state(gate.clone(), who::machine_only))
         .with_state(gate.clone());
     let called = hooks::routes(shared.clone());
-    let asked = v1(shared.clone()).route_layer(from_fn_with_state(gate.clone(), who::authenticate));
+    let mut v1 = v1(shared.clone());
+    let mut open = open;
+    if let Some(offer) = a2a {
+        open = open.merge(a2a::cards(shared.clone(), offer.clone()));
+        v1 = v1.merge(a2a::endpoint(shared.clone(), offer));
+    }
+    let asked = v1.route_layer(from_fn_with_state(gate.clone(), who::authenticate));
     let apps = openai::routes(shared, gate, Origins::new(door.cors_origins));
     let routes = open.merge(measured).merge(asked).layer(from_fn(outside::same_origin)).merge(apps);
     let routes = match door.only_loopback {

@@ -4,6 +4,8 @@
 //! by following events or asking again a bounded number of times, never by sleeping.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod a2a;
+mod a2a_pushes;
 mod approvals;
 mod bad_input;
 mod channels;

@@ -1,9 +1,11 @@
 //! A running door, and what a test sends to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use sb_doors::a2a::A2aOffer;
 use sb_doors::http::{self, HttpDoor};
 use sb_doors::model::Secret;
 use sb_testkit::app::TestApp;
@@ -69,24 +71,35 @@ impl Server {
     }
 
     pub async fn with_machine_token(app: TestApp, token: Option<&str>) -> Self {
-        Self::listening(app, token, false, &[]).await
+        Self::listening(app, token, false, &[], None).await
     }
 
     pub async fn behind_proxy() -> Self {
-        Self::listening(TestApp::new().await, Some(MACHINE), true, &[]).await
+        Self::listening(TestApp::new().await, Some(MACHINE), true, &[], None).await
     }
 
     /// Pages of these origins may use OpenAI's API.
     pub async fn allowing(origins: &[&str]) -> Self {
-        Self::listening(TestApp::new().await, Some(MACHINE), false, origins).await
+        Self::listening(TestApp::new().await, Some(MACHINE), false, origins, None).await
     }
 
-    async fn listening(app: TestApp, token: Option<&str>, behind_proxy: bool, origins: &[&str]) -> Self {
+    /// With profiles that are offered to other agents.
+    pub async fn offering(app: TestApp, offer: Arc<A2aOffer>) -> Self {
+        Self::listening(app, Some(MACHINE), false, &[], Some(offer)).await
+    }
+
+    async fn listening(
+        app: TestApp,
+        token: Option<&str>,
+        behind_proxy: bool,
+        origins: &[&str],
+        a2a: Option<Arc<A2aOffer>>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let closing = CancellationToken::new();
         let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
-        let router = http::router(HttpDoor {
+        let door = HttpDoor {
             engine: app.engine.clone(),
             machine_token: token.map(Secret::new),
             metrics: Some(recorder.handle()),
@@ -94,7 +107,8 @@ impl Server {
             only_loopback: http::is_only_loopback(address, behind_proxy),
             cors_origins: origins.iter().map(|&o| o.to_owned()).collect(),
             closing: closing.clone(),
-        });
+        };
+        let router = http::router_with(door, a2a);
         let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));
         Self { app, address, closing, serving, http: client(), router }
     }

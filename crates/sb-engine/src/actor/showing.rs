@@ -110,10 +110,10 @@ impl Actor {
         }
         let shows = self.lives.entry(message).or_insert_with(|| watch::channel(Live::default()).0);
         if let Some(turn) = turn.filter(|t| t.phase != Phase::Parked)
-            && shows.receiver_count() == 0
+            && shows.borrow().session.is_none()
         {
-            let so_far = now.conversation.so_far(message);
-            shows.send_modify(|l| l.began(turn.session, &so_far));
+            let (so_far, writes) = (now.conversation.so_far(message), now.conversation.is_writing());
+            shows.send_modify(|l| l.joined(turn.session, &so_far, writes));
         }
         Ok(Some(shows.subscribe()))
     }

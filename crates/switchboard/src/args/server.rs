@@ -33,12 +33,18 @@ pub struct ServerFlags {
     /// A proxy that speaks TLS stands in front, so another address than loopback may be listened on
     #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
     pub behind_proxy: Option<bool>,
-    /// Where messengers that call us reach this server, as https://host: its proxy's or tunnel's address
+    /// Where messengers and agents that call us reach this server, as https://host: its proxy's or tunnel's address
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     /// Let pages of this origin use OpenAI's API here, as https://host; * for any; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     pub cors_origin: Option<Vec<String>>,
+    /// Offer a profile to other agents, over A2A; again for more. The first one's card is at the well-known place
+    #[arg(long, value_name = "PROFILE")]
+    pub a2a: Vec<String>,
+    /// Let A2A webhooks be on this machine or its own network, and without TLS: for tests
+    #[arg(long, num_args = 0, default_missing_value = "true", value_name = "BOOL")]
+    pub a2a_push_private: Option<bool>,
     /// The model of the first profile, where `up` makes one, as provider:id [environment: SWITCHBOARD_MODEL; default: the
     /// provider's own choice]
     #[arg(long, value_name = "MODEL")]
@@ -80,6 +86,8 @@ impl ServerFlags {
             behind_proxy: self.behind_proxy.or(other.behind_proxy),
             public_url: self.public_url.or(other.public_url),
             cors_origin: self.cors_origin.or(other.cors_origin),
+            a2a: if self.a2a.is_empty() { other.a2a } else { self.a2a },
+            a2a_push_private: self.a2a_push_private.or(other.a2a_push_private),
             model: self.model.or(other.model),
         }
     }

@@ -11,6 +11,7 @@ use super::first::{self, Made};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::output::quoted;
+use crate::settings::Settings;
 
 /// The lines. `pasted`: with lines to paste, as `up` prints them; without, `serve`'s one line.
 pub fn start(
@@ -86,6 +87,14 @@ pub async fn channels(engine: &Engine) -> sb_engine::Result<Vec<String>> {
     }
     let line = format!("Starting {}. `switchboard channel status` shows how they are.", named.join(", "));
     Ok(std::iter::once(line).chain(warned).collect())
+}
+
+/// The profiles that other agents may ask, and where the first one's card is.
+pub fn agents(settings: &Settings, url: &str) -> Option<String> {
+    let names: Vec<&str> = settings.a2a.iter().map(|name| name.0.as_str()).collect();
+    let base = settings.public_url.as_deref().unwrap_or(url.trim_end_matches('/'));
+    (!names.is_empty())
+        .then(|| format!("Offering {} to other agents: {base}/.well-known/agent-card.json", names.join(", ")))
 }
 
 /// Where a client on this machine reaches the address.

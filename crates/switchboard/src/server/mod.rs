@@ -4,6 +4,7 @@
 //! work taken up or a profile made. The end takes five seconds at most, and what is unfinished then is
 //! taken up by the next start.
 
+mod a2a;
 pub mod bridge;
 mod care;
 mod first;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
+use sb_doors::a2a::run_pushes;
 use sb_doors::http::{self, HttpDoor, Tls};
 use sb_engine::Engine;
 use tokio::net::TcpListener;
@@ -70,6 +72,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
         if up {
             said.extend(lines::channels(&engine).await?);
         }
+        said.extend(lines::agents(&settings, &url));
         for said in said {
             // A server goes on also when nobody reads what it prints.
             drop(output::line(&said));
@@ -77,7 +80,11 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
         // Only now is anything answered: whoever sees that it is up finds the lines printed. What
         // connected meanwhile has waited.
         serving.spawn(local);
-        let public = http::router(HttpDoor {
+        let offer = a2a::offer(&engine, &settings, tls.is_some()).await?;
+        if let Some(offer) = &offer {
+            tokio::spawn(run_pushes(engine.clone(), offer.clone(), closing.clone()));
+        }
+        let door = HttpDoor {
             engine: engine.clone(),
             machine_token: environment.token.clone(),
             metrics: Some(metrics.clone()),
@@ -85,7 +92,8 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
             only_loopback: http::is_only_loopback(address, settings.behind_proxy),
             cors_origins: settings.cors_origins.clone(),
             closing: closing.clone(),
-        });
+        };
+        let public = http::router_with(door, offer);
         match tls {
             Some(tls) => serving.spawn(http::serve_tls(listener, tls, public, closing.clone())),
             None => serving.spawn(http::serve(listener, public, closing.clone())),

@@ -1,0 +1,116 @@
+//! A message as a task, for doors whose askers look instead of waiting: how it stands at this moment, and
+//! who wants to be told.
+
+use sb_core::model::{ConversationId, Ending, MessageId, ProfileName, Secret, Timestamp};
+use sb_store::{StoredMessage, TaskHook};
+
+use crate::Engine;
+use crate::error::Result;
+use crate::live::Shown;
+
+/// How a message stands.
+#[derive(Debug, Clone)]
+pub struct Looked {
+    pub stored: StoredMessage,
+    /// Its turn has begun.
+    pub began: bool,
+    /// The words of the answer so far; of one that has ended, those of the agent alone.
+    pub words: String,
+    /// How it ended, or that a person must decide.
+    pub ending: Option<Ending>,
+    /// When it last changed, as far as that is known.
+    pub at: Timestamp,
+}
+
+impl Engine {
+    /// How a message stands now; none: there is no such message.
+    pub async fn look(&self, message: MessageId) -> Result<Option<Looked>> {
+        let Some(stored) = self.store().message(message).await? else { return Ok(None) };
+        if stored.ending.is_none()
+            && let Some(live) = self.attach(message).await?
+        {
+            let (began, words, ending) = {
+                let live = live.borrow();
+                let text = |shown: &Shown| match shown {
+                    Shown::Text(text) => Some(text.clone()),
+                    Shown::Tool(_) => None,
+                };
+                let words: String = live.shown.iter().filter_map(text).collect();
+                (live.session.is_some(), words, live.ending.clone())
+            };
+            // Of one that waits, the words stand in the log.
+            let words = match &ending {
+                Some(ending) => sb_core::said_from(&self.stretch(ending).await?, ending.from),
+                None => words,
+            };
+            return Ok(Some(Looked { stored, began, words, ending, at: self.now() }));
+        }
+        // It may have ended since.
+        let stored = match stored.ending {
+            Some(_) => stored,
+            None => self.store().message(message).await?.unwrap_or(stored),
+        };
+        let Some(ending) = stored.ending.clone() else {
+            let at = stored.message.at;
+            return Ok(Some(Looked { stored, began: false, words: String::new(), ending: None, at }));
+        };
+        let entries = self.stretch(&ending).await?;
+        let words = sb_core::said_from(&entries, ending.from);
+        let at = entries.last().map_or(stored.message.at, |entry| entry.at);
+        Ok(Some(Looked { stored, began: true, words, ending: Some(ending), at }))
+    }
+
+    /// The newest messages that other agents sent to a profile, or in one conversation with it.
+    pub async fn agents_messages(
+        &self,
+        profile: &ProfileName,
+        conversation: Option<&ConversationId>,
+        most: usize,
+    ) -> Result<Vec<MessageId>> {
+        Ok(self.store().agents_messages(profile, conversation, most).await?)
+    }
+
+    /// Keeps a webhook; false: its task has as many as it may.
+    pub async fn put_task_hook(&self, hook: TaskHook, address: Secret, most: usize) -> Result<bool> {
+        Ok(self.store().put_task_hook(hook, address, most).await?)
+    }
+
+    /// The webhooks of a task, each with what it leads to.
+    pub async fn task_hooks(&self, task: MessageId) -> Result<Vec<(TaskHook, Secret)>> {
+        let mut all = Vec::new();
+        for hook in self.store().task_hooks(task).await? {
+            if let Some(address) = self.store().task_hook_address(&hook).await? {
+                all.push((hook, address));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Webhooks that may have something to be told, each with what it leads to, if that is still known.
+    pub async fn due_task_hooks(&self) -> Result<Vec<(TaskHook, Option<Secret>)>> {
+        let mut all = Vec::new();
+        for hook in self.store().due_task_hooks(self.now()).await? {
+            // One that cannot be opened must not hold up the others.
+            let address = self.store().task_hook_address(&hook).await.unwrap_or_default();
+            all.push((hook, address));
+        }
+        Ok(all)
+    }
+
+    /// Notes how telling a webhook went.
+    pub async fn note_task_hook(&self, hook: TaskHook) -> Result<()> {
+        Ok(self.store().note_task_hook(hook).await?)
+    }
+
+    /// Forgets a webhook; whether it was there.
+    pub async fn remove_task_hook(&self, hook: &TaskHook) -> Result<bool> {
+        Ok(self.store().remove_task_hook(hook).await?)
+    }
+
+    /// A name nobody else has: 32 hex digits.
+    pub fn new_name(&self) -> String {
+        let mut bytes = [0; 16];
+        self.inner().dice.fill(&mut bytes);
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! Webhooks of tasks: who is to be told how a message of another agent's stands, and what was told last.
+//!
+//! Addresses and credentials are sealed among the secrets, by the profile; here is only what is looked for.
+
+use rusqlite::{Row, params};
+use sb_model::{ConversationId, MessageId, ProfileName, Secret, Timestamp};
+
+use crate::error::Result;
+use crate::rows;
+use crate::secrets::of_profile;
+use crate::store::Store;
+
+/// Webhooks that one look takes up.
+const MOST_AT_ONCE: i64 = 500;
+
+/// One webhook, without its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskHook {
+    pub task: MessageId,
+    pub id: String,
+    pub profile: ProfileName,
+    pub version: String,
+    /// Empty: nothing yet.
+    pub told: String,
+    pub tries: u32,
+    /// None: there is nothing more to tell.
+    pub due: Option<Timestamp>,
+}
+
+impl TaskHook {
+    fn secret(&self) -> String {
+        of_profile(&self.profile, &format!("task-hook/{}/{}", self.task.0, self.id))
+    }
+}
+
+const COLUMNS: &str = "task, id, profile, version, told, tries, due";
+
+impl Store {
+    /// Keeps a webhook in place of any of its id; false: its task has as many as it may.
+    pub async fn put_task_hook(&self, hook: TaskHook, address: Secret, most: usize) -> Result<bool> {
+        let name = hook.secret();
+        // First, since whoever finds the row looks for it.
+        self.put_secret(&name, &address).await?;
+        let kept = self
+            .write("keeping a webhook", move |db| {
+                let mut others =
+                    db.prepare_cached("select count(*) from task_hooks where task = $1 and id <> $2")?;
+                let others: i64 = others.query_row(params![hook.task.0, hook.id], |row| row.get(0))?;
+                if usize::try_from(others).unwrap_or(usize::MAX) >= most {
+                    return Ok(false);
+                }
+                db.prepare_cached(&format!(
+                    "insert or replace into task_hooks ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)"
+                ))?
+                .execute(params![
+                    hook.task.0,
+                    hook.id,
+                    hook.profile.0,
+                    hook.version,
+                    hook.told,
+                    hook.tries,
+                    hook.due.map(|at| at.0)
+                ])?;
+                Ok(true)
+            })
+            .await?;
+        if !kept {
+            self.remove_secret(&name).await?;
+        }
+        Ok(kept)
+    }
+
+    /// The webhooks of a task, by their ids.
+    pub async fn task_hooks(&self, task: MessageId) -> Result<Vec<TaskHook>> {
+        self.read("listing webhooks", move |db| {
+            let sql = format!("select {COLUMNS} from task_hooks where task = $1 order by id");
+            rows::collect(&mut *db.prepare_cached(&sql)?, [task.0], hook)
+        })
+        .await
+    }
+
+    /// What a webhook leads to; none: it went with its profile.
+    pub async fn task_hook_address(&self, hook: &TaskHook) -> Result<Option<Secret>> {
+        self.secret(&hook.secret()).await
+    }
+
+    /// Forgets a webhook; whether it was there.
+    pub async fn remove_task_hook(&self, hook: &TaskHook) -> Result<bool> {
+        let (task, id) = (hook.task.0, hook.id.clone());
+        let gone = self.write("removing a webhook", move |db| {
+            let mut gone = db.prepare_cached("delete from task_hooks where task = $1 and id = $2")?;
+            Ok(gone.execute(params![task, id])? > 0)
+        });
+        let gone = gone.await?;
+        self.remove_secret(&hook.secret()).await?;
+        Ok(gone)
+    }
+
+    /// Webhooks to look at: those whose last telling did not fail, and those whose wait is over.
+    pub async fn due_task_hooks(&self, now: Timestamp) -> Result<Vec<TaskHook>> {
+        self.read("looking for webhooks", move |db| {
+            let sql = format!(
+                "select {COLUMNS} from task_hooks where due is not null and (due <= $1 or tries = 0)
+                 order by due limit $2"
+            );
+            rows::collect(&mut *db.prepare_cached(&sql)?, params![now.0, MOST_AT_ONCE], hook)
+        })
+        .await
+    }
+
+    /// Notes how telling a webhook went, unless it was removed meanwhile.
+    pub async fn note_task_hook(&self, hook: TaskHook) -> Result<()> {
+        self.write("noting a webhook", move |db| {
+            db.prepare_cached(
+                "update task_hooks set told = $1, tries = $2, due = $3 where task = $4 and id = $5",
+            )?
+            .execute(params![
+                hook.told,
+                hook.tries,
+                hook.due.map(|at| at.0),
+                hook.task.0,
+                hook.id
+            ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// The newest messages that other agents sent to a profile, or in one conversation with it.
+    pub async fn agents_messages(
+        &self,
+        profile: &ProfileName,
+        conversation: Option<&ConversationId>,
+        most: usize,
+    ) -> Result<Vec<MessageId>> {
+        let (from, to) = match conversation {
+            Some(one) => (one.0.clone(), one.0.clone()),
+            // Whatever follows the colon.
+            None => (format!("a2a:{profile}:"), format!("a2a:{profile}:\u{10ffff}")),
+        };
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.read("listing tasks", move |db| {
+            let mut found = db.prepare_cached(
+                "select id from messages where conversation >= 'a2a:' and conversation < 'a2a;'
+                 and conversation >= $1 and conversation <= $2 order by id desc limit $3",
+            )?;
+            rows::collect(&mut found, params![from, to, most], |row| Ok(MessageId(row.get(0)?)))
+        })
+        .await
+    }
+}
+
+fn hook(row: &Row<'_>) -> Result<TaskHook> {
+    Ok(TaskHook {
+        task: MessageId(row.get(0)?),
+        id: row.get(1)?,
+        profile: ProfileName(row.get(2)?),
+        version: row.get(3)?,
+        told: row.get(4)?,
+        tries: row.get(5)?,
+        due: row.get::<_, Option<i64>>(6)?.map(Timestamp),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Durability;
+
+    fn of(id: &str) -> TaskHook {
+        let (task, profile) = (MessageId(7), ProfileName::from("p"));
+        let version = "1.0".to_owned();
+        TaskHook {
+            task,
+            id: id.into(),
+            profile,
+            version,
+            told: String::new(),
+            tries: 0,
+            due: Some(Timestamp(0)),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_webhook_is_kept_sealed_limited_told_and_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path(), Durability::Process).await.expect("a store");
+        let address = Secret::new("https://x.example/s3cret");
+        for at in 0..8 {
+            assert!(store.put_task_hook(of(&at.to_string()), address.clone(), 8).await.expect("kept"));
+        }
+        assert!(!store.put_task_hook(of("8"), address.clone(), 8).await.expect("refused"));
+        assert!(store.put_task_hook(of("7"), address.clone(), 8).await.expect("replaced"));
+        store.close().await.expect("closed");
+        let store = Store::open(folder.path(), Durability::Process).await.expect("opened again");
+        assert_eq!(store.due_task_hooks(Timestamp(0)).await.expect("due").len(), 8);
+        let opened = store.task_hook_address(&of("0")).await.expect("read").map(|s| s.expose().to_owned());
+        assert_eq!(opened.as_deref(), Some("https://x.example/s3cret"));
+        store.note_task_hook(TaskHook { due: None, told: "done".into(), ..of("0") }).await.expect("noted");
+        store.note_task_hook(TaskHook { tries: 1, due: Some(Timestamp(9)), ..of("1") }).await.expect("noted");
+        assert_eq!(store.due_task_hooks(Timestamp(0)).await.expect("due").len(), 6);
+        assert_eq!(store.due_task_hooks(Timestamp(9)).await.expect("due").len(), 7);
+        assert!(store.remove_task_hook(&of("0")).await.expect("gone"));
+        assert!(store.task_hook_address(&of("0")).await.expect("read").is_none());
+        assert_eq!(store.task_hooks(MessageId(7)).await.expect("listed").len(), 7);
+    }
+}
