@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use super::error::{Fault, Result};
 use super::readers::{self, Reading};
 use super::request::Talk;
+use super::shared::Links;
 use super::words::{Side, Trail, letters};
 use crate::engine::core::commands;
 use crate::engine::{Follow, SubmittedAsked};
@@ -28,6 +29,8 @@ pub(super) struct Taken {
     pub session: SessionId,
     /// What was left out of it.
     pub left_out: Vec<String>,
+    /// Where links in its answer lead.
+    pub links: Links,
 }
 
 /// Takes the last message of a talk into the session the rest of it belongs to. `after`: the talk goes on from
@@ -107,7 +110,8 @@ pub(super) async fn take(
         trail: whole,
         streams,
     };
-    Ok(Taken { follow: door.engine.follow(receipt), reading, session, left_out: talk.last.left_out })
+    let links = Links::of(door, headers);
+    Ok(Taken { follow: door.engine.follow(receipt), reading, session, left_out: talk.last.left_out, links })
 }
 
 fn body_digest(shown: &str, files: impl Iterator<Item = Digest>) -> Digest {

@@ -14,6 +14,8 @@ mod error;
 mod models;
 mod readers;
 mod request;
+mod responses;
+mod shared;
 mod stream;
 mod words;
 
@@ -40,8 +42,13 @@ pub(crate) fn routes(door: Arc<Door>, gate: Arc<Gate>, origins: Origins) -> Rout
             .route(&at("/models"), get(models::list))
             .route(&at("/models/{*id}"), get(models::one))
             .route(&at("/chat/completions"), post(chat::completions))
-            .route(&at("/chat/completions/"), post(chat::completions));
+            .route(&at("/chat/completions/"), post(chat::completions))
+            .route(&at("/responses"), post(responses::create))
+            .route(&at("/responses/"), post(responses::create));
     }
+    routes = routes
+        .route("/v1/files/{id}", get(shared::show))
+        .route("/v1/files/{id}/content", get(shared::content));
     for path in ["/v1/completions", "/v1/embeddings", "/v1/audio/{*rest}", "/v1/images/{*rest}"] {
         routes = routes.route(path, any(not_here));
     }
