@@ -50,11 +50,17 @@ pub(super) async fn take(
         Some(digest) => Trail::from(digest),
     };
     let mut before = after.map(|digest| Before { digest, answer: None });
+    let mut before_last = trail;
     for (side, text) in &talk.before {
+        before_last = trail;
         let answer = (*side == Side::Agent).then(|| (trail.digest(), text));
         trail = trail.then(*side, text);
         before = Some(Before { digest: trail.digest(), answer: answer.map(|(d, t)| (d, letters(t))) });
     }
+    let more_of = match (talk.wants_more, talk.before.last()) {
+        (true, Some((_, answer))) => Some((before_last, answer.clone())),
+        _ => None,
+    };
     let told = talk.told();
     let whole = trail.then(Side::Person, &talk.last.shown());
     let checked = http::check_files(&talk.last.files)?;
@@ -108,6 +114,7 @@ pub(super) async fn take(
         from: who.principal.clone(),
         rights: who.rights,
         trail: whole,
+        more_of,
         streams,
     };
     let links = Links::of(door, headers);

@@ -12,10 +12,9 @@ use super::aside;
 use super::ask::{self, Taken};
 use super::error::{Fault, Result};
 use super::models;
-use super::readers::Reader;
+use super::readers::{self, Reader};
 use super::request::{self, Request};
 use super::stream::{self, Chunks};
-use super::words::Side;
 use crate::engine::ReplyEvent;
 use crate::http::{self, Door, Who};
 
@@ -103,6 +102,5 @@ pub(super) async fn note(
     text: &str,
 ) -> Result<()> {
     reader.done();
-    let digest = reader.of.trail.then(Side::Agent, text).digest();
-    Ok(door.engine.note_answer(reader.of.message, digest, ending).await?)
+    Ok(readers::note(&door.engine, &reader.of, ending, text).await?)
 }

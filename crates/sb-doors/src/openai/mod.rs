@@ -29,8 +29,25 @@ pub(crate) use cors::Origins;
 pub use cors::check_origin;
 pub(crate) use readers::Readers;
 
-use crate::http::{Door, Gate, authenticate, wrong_method};
+use crate::http::{Door, Gate, authenticate, check_files, wrong_method};
 use error::{Fault, translate};
+
+/// Judges a body as the door would, in both APIs, and takes nothing: the status of a refusal, and its sentence.
+///
+/// # Errors
+/// What is wrong with it, if it is right in neither.
+pub fn judge(bytes: &[u8]) -> std::result::Result<(), (u16, String)> {
+    let judged = request::fields(bytes).and_then(|fields| {
+        let request = match fields.contains_key("input") {
+            true => request::Request::of_input(&fields)?,
+            false => request::Request::read(&fields)?,
+        };
+        let told = request.talk.told();
+        drop(told);
+        Ok(check_files(&request.talk.last.files).map(drop)?)
+    });
+    judged.map_err(|fault| (fault.status, fault.said))
+}
 
 /// The routes of this door.
 pub(crate) fn routes(door: Arc<Door>, gate: Arc<Gate>, origins: Origins) -> Router {

@@ -36,6 +36,8 @@ pub(crate) struct Talk<'a> {
     pub before: Vec<(Side, String)>,
     /// The message to be answered.
     pub last: Content<'a>,
+    /// It asks for more of the answer before it.
+    pub wants_more: bool,
     /// How many messages it came in, system texts included.
     pub messages: usize,
 }
@@ -194,6 +196,7 @@ impl<'a> Talk<'a> {
     /// Puts a talk together. Of what was said, empty messages are none.
     pub fn of(mut said: Vec<(Side, Content<'a>)>, system: &str, messages: usize) -> Result<Self> {
         said.retain(|(side, content)| *side == Side::Person || !content.is_empty());
+        let mut wants_more = false;
         let last = match said.pop() {
             Some((Side::Person, last)) if last.is_empty() && last.left_out.is_empty() => {
                 let said = "The last message is empty: there is nothing to answer.";
@@ -203,6 +206,7 @@ impl<'a> Talk<'a> {
             // An app asks for more of an answer by sending it last.
             Some(answer) if said.iter().any(|(side, _)| *side == Side::Person) => {
                 said.push(answer);
+                wants_more = true;
                 Content { text: GO_ON.to_owned(), ..Content::default() }
             }
             _ => {
@@ -215,6 +219,7 @@ impl<'a> Talk<'a> {
             system: (!system.is_empty()).then(|| system.to_owned()),
             before: said.into_iter().map(|(side, content)| (side, content.shown())).collect(),
             last,
+            wants_more,
             messages,
         })
     }
