@@ -5,6 +5,7 @@
 It ends with an assertion that failed, or with the line `openai for Python: all is well`.
 """
 
+import os
 import sys
 
 import openai
@@ -106,6 +107,31 @@ def approvals(client):
     holds("in its session", session_of(goes_on.id) == session_of(waits.id))
 
 
+def responses(client, server):
+    name = lambda answer: answer.id.removeprefix("resp_").split("-")[0]
+    first = client.responses.create(model="assistant", input="one", instructions="Be brief.")
+    holds("the newer API answers", 'You said: "one"' in first.output_text and first.usage.total_tokens > 0)
+    second = client.responses.create(model="assistant", input="two", previous_response_id=first.id)
+    holds("and goes on from an answer's id", name(second) == name(first))
+    with client.responses.stream(model="assistant", input="!say x\n!tool list_files {}\n!say y") as stream:
+        text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+        final = stream.get_final_response()
+    holds("and streams", text == final.output_text == "x\n\ny" and final.status == "completed")
+    holds("trace takes its ids", "two" in server.run("trace", second.id))
+
+
+def files(client, server):
+    path = os.path.join(server.workspace, "report.txt")
+    with open(path, "w") as report:
+        report.write("All is well.")
+    shared = client.chat.completions.create(
+        model="assistant", messages=[{"role": "user", "content": '!tool share_file {"path": "report.txt"}\n!say Here.'}]
+    ).choices[0].message.content
+    link = shared.split("](")[1].rstrip(")")
+    holds("a shared file is a link to this server", link.startswith(server.url) and shared.startswith("Here."))
+    holds("which the library reads", client.files.content(link.rsplit("/", 1)[1]).read() == b"All is well.")
+
+
 def main():
     with Server(sys.argv[1]) as server:
         client = OpenAI(base_url=f"{server.url}/v1", api_key=server.token)
@@ -114,6 +140,8 @@ def main():
         streamed(client)
         errors(client, server)
         approvals(client)
+        responses(client, server)
+        files(client, server)
     print("openai for Python: all is well")
 
 

@@ -24,9 +24,9 @@ class Server:
         }
 
     def __enter__(self):
-        workspace = os.path.join(self.folder.name, "workspace")
-        os.mkdir(workspace)
-        self.run("profile", "add", "assistant", "--model", "scripted", "--workspace", workspace)
+        self.workspace = os.path.join(self.folder.name, "workspace")
+        os.mkdir(self.workspace)
+        self.run("profile", "add", "assistant", "--model", "scripted", "--workspace", self.workspace)
         self.run("profile", "add", "other", "--model", "scripted")
         self.token = self.run("profile", "token", "add", "assistant", "--approve").split()[-1]
         self.process = subprocess.Popen(

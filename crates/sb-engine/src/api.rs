@@ -238,6 +238,11 @@ impl Engine {
         self.0.agents.end().await;
     }
 
+    /// Where others reach this server, if it was told.
+    pub fn public_url(&self) -> Option<&str> {
+        self.0.public_url()
+    }
+
     /// Whether [`close`](Self::close) was called.
     pub fn is_closing(&self) -> bool {
         self.0.closing.load(Ordering::SeqCst)

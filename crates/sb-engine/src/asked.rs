@@ -1,9 +1,7 @@
 //! Submitting a message that comes with all that was said before it, and noting how its answer was read.
 
-use sb_core::model::{
-    Asked, ConversationId, Dice, Digest, Ending, Inbound, MessageId, Place, ProfileName, SessionId,
-};
-use sb_store::Taken;
+use sb_core::model::{Asked, ConversationId, Dice, Digest, Ending, Inbound, MessageId, Place, SessionId};
+use sb_store::{AnswerPlace, Taken};
 use tokio::sync::watch;
 
 use crate::Engine;
@@ -77,14 +75,9 @@ impl Engine {
         Ok(self.store().note_answer(message, digest, ending, self.inner().clock.now()).await?)
     }
 
-    /// Where such a message went: the conversation, its profile and the session.
-    pub async fn asked_in(
-        &self,
-        message: MessageId,
-    ) -> Result<Option<(ConversationId, ProfileName, SessionId)>> {
-        let Some((conversation, session)) = self.store().asked_in(message).await? else { return Ok(None) };
-        let Some((_, _, profile)) = self.store().session(session).await? else { return Ok(None) };
-        Ok(Some((conversation, profile, session)))
+    /// The place where such a message has its answer, or stands itself as long as it has none.
+    pub async fn answered_at(&self, message: MessageId) -> Result<Option<AnswerPlace>> {
+        Ok(self.store().answered_at(message).await?)
     }
 }
 

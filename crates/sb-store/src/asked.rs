@@ -46,14 +46,6 @@ impl Store {
         let most = if at_once { i64::MAX } else { MOST_WAITING };
         self.write("taking in what was asked", move |db| take(db, inbound, &asked, session, most, now)).await
     }
-
-    /// The conversation a message was put into with all that was said before it, and the session.
-    pub async fn asked_in(&self, message: MessageId) -> Result<Option<(ConversationId, SessionId)>> {
-        self.read("finding what was asked", move |db| {
-            Ok(points::of_message(db, message)?.map(|p| (p.conversation, p.session)))
-        })
-        .await
-    }
 }
 
 /// Where a message goes.

@@ -58,6 +58,7 @@ pub use ledger::{NewAccount, OPERATOR};
 pub use outbox::{PostState, Sending, StoredPost};
 pub use pairing::{PairingAnswer, PairingOffer};
 pub use parts::{PartState, StoredPart};
+pub use points::AnswerPlace;
 pub use posting::MOST_UNSENT;
 pub use sb_ledger as ledgers;
 pub use sb_model as model;

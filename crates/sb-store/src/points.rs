@@ -4,7 +4,9 @@
 //! conversation stand its newest message and, once there, its answer.
 
 use rusqlite::{Connection, params};
-use sb_model::{ConversationId, Digest, Ending, MessageId, Principal, Seq, SessionId, Timestamp};
+use sb_model::{
+    ConversationId, Digest, Ending, MessageId, Principal, ProfileName, Seq, SessionId, Timestamp,
+};
 
 use crate::error::Result;
 use crate::rows;
@@ -63,6 +65,14 @@ fn point(row: &rusqlite::Row<'_>) -> Result<Point> {
     })
 }
 
+/// A place that somebody names by its message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerPlace {
+    pub digest: Digest,
+    pub owner: Principal,
+    pub profile: ProfileName,
+}
+
 /// A message's place, and the tip of its conversation from now on.
 pub(crate) fn add(
     db: &Connection,
@@ -91,6 +101,21 @@ pub(crate) fn add(
 }
 
 impl Store {
+    /// The place of a message's answer; as long as it has none, the message's own.
+    pub async fn answered_at(&self, message: MessageId) -> Result<Option<AnswerPlace>> {
+        self.read("finding an answer's place", move |db| {
+            let mut found = db.prepare_cached(
+                "select p.digest, p.owner, c.profile from points p join conversations c on c.id = p.conversation
+                 where p.message = $1 order by case when p.body is null then 0 else 1 end, p.number desc limit 1",
+            )?;
+            rows::first(&mut found, [message.0], |row| {
+                let digest = rows::id(row, 0)?;
+                Ok(AnswerPlace { digest, owner: Principal(row.get(1)?), profile: ProfileName(row.get(2)?) })
+            })
+        })
+        .await
+    }
+
     /// The answer to a message that was taken with all that was said before is whole: `digest` stands for the
     /// talk with it, as its reader has it. Telling it again changes nothing.
     pub async fn note_answer(

@@ -1,9 +1,10 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
 //! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
-//! if they understand the stand-ins, then what our own side was tested on is believed. And agents of
-//! their own are run by the program itself, agents made with the official A2A SDKs answer it, and reference MCP
-//! servers are given to an agent of ours. All are pinned and live below the target folder. No provider and no platform is reached.
+//! if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
+//! OpenAI's chat API ask the program itself, agents made with the official A2A SDKs answer it and ask it, the
+//! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. All
+//! are pinned and live below the target folder. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,11 @@ const MCP_SERVERS: &[&str] = &[
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 const CHECK_MCP: &str = "interop/mcp/check_mcp.py";
+/// Clients of OpenAI's chat API.
+const PYTHON_APPS: &[&str] = &["openai==3.57.0", "langchain-openai==1.7.4", "llm==0.36"];
+const NODE_APPS: &[&str] =
+    &["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai-compatible@2.0.92", "@ai-sdk/openai@3.0.141"];
+const CHECK_APPS: &[&str] = &["interop/openai/check_sdk.py", "interop/openai/check_more.py"];
 /// Both lines of the official SDK of Agent2Agent, which cannot be installed side by side.
 const A2A_OLD: &[&str] = &["a2a-sdk[http-server]==0.3.26", "uvicorn==0.54.0"];
 const A2A_NEW: &[&str] = &["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"];
@@ -40,7 +46,7 @@ const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
 pub fn run() -> Result<()> {
-    for script in [
+    let checks = [
         CHECK_MODELS,
         CHECK_PYTHON_BOT,
         CHECK_NODE_BOT,
@@ -48,7 +54,8 @@ pub fn run() -> Result<()> {
         CHECK_MCP,
         CHECK_A2A_AGENTS,
         CHECK_A2A_DOOR,
-    ] {
+    ];
+    for script in checks.into_iter().chain(CHECK_APPS.iter().copied()) {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
@@ -63,6 +70,7 @@ pub fn run() -> Result<()> {
     }
     let folder = project::target_dir().join("interop");
     mcp(&folder)?;
+    apps(&folder)?;
     models(&folder)?;
     telegram(&folder)?;
     a2a(&folder)?;
@@ -75,6 +83,16 @@ fn mcp(folder: &Path) -> Result<()> {
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
     let program = project::target_dir().join("debug/switchboard").display().to_string();
     shell::run(&mut shell::command("python3", &[CHECK_MCP, &program, &modules.display().to_string()]))
+}
+
+fn apps(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("apps"), PYTHON_APPS)?;
+    let modules = node_modules(&folder.join("apps"), NODE_APPS)?.display().to_string();
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    CHECK_APPS
+        .iter()
+        .try_for_each(|check| shell::run(&mut shell::command(&python, &[check, &program, &modules])))
 }
 
 fn models(folder: &Path) -> Result<()> {

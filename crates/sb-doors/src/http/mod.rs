@@ -56,7 +56,7 @@ pub(crate) use error::Result;
 pub(crate) use files::{FileIn, check as check_files, keep as keep_files};
 pub(crate) use guesses::Peer;
 pub(crate) use messages::{Target, idempotency_key, take};
-pub(crate) use outside::{envelope, is_same_origin, wrong_method};
+pub(crate) use outside::{envelope, is_loopback, is_same_origin, wrong_method};
 pub(crate) use parts::{Parameters, Segments};
 pub(crate) use serving::{Limits, serve_within};
 pub(crate) use session::find as find_session;

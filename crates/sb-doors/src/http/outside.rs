@@ -87,7 +87,8 @@ fn is_loopback_host(headers: &HeaderMap, authority: Option<&str>) -> bool {
     hosts.all(|host| host.to_str().is_ok_and(is_loopback)) && authority.is_none_or(is_loopback)
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a host is this machine by its name.
+pub(crate) fn is_loopback(host: &str) -> bool {
     let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, "")) => (name, ""),
         Some((name, port)) => (name, port.strip_prefix(':').unwrap_or("none")),

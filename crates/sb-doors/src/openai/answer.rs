@@ -6,6 +6,7 @@
 use sb_wire::openai::{FinishReason, Usage};
 
 use super::error::{Fault, Result};
+use super::shared::Links;
 use crate::engine::Follow;
 use crate::model::{EndKind, Ending, Entry, Record, Refusal, TurnFaultKind};
 
@@ -18,7 +19,12 @@ pub(super) struct Told {
 }
 
 /// Makes the answer of an ending.
-pub(super) async fn told(follow: &Follow, ending: Ending, left_out: &[String]) -> Result<Told> {
+pub(super) async fn told(
+    follow: &Follow,
+    ending: Ending,
+    left_out: &[String],
+    links: &Links,
+) -> Result<Told> {
     let mut text = match ending.kind {
         EndKind::Failed => return Err(failed(&ending)),
         EndKind::Refused => refused(&ending)?,
@@ -34,6 +40,9 @@ pub(super) async fn told(follow: &Follow, ending: Ending, left_out: &[String]) -
         Some(_) => follow.stretch(&ending).await?,
         None => Vec::new(),
     };
+    if let Some(session) = ending.session {
+        links.lines(session, &entries).iter().for_each(|line| add(&mut text, line));
+    }
     Ok(Told { text, finish: finish(&entries), usage: usage(&entries), ending })
 }
 

@@ -28,6 +28,8 @@ enum Kind {
     Tags,
     FollowUps,
     Queries,
+    /// How words that are being typed go on: as they are.
+    Completion,
     /// Something else of the sort: nothing to say.
     Other,
 }
@@ -39,6 +41,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("\"queries\"", Kind::Queries),
     ("\"tags\"", Kind::Tags),
     ("\"title\"", Kind::Title),
+    ("\"text\"", Kind::Completion),
 ];
 
 /// The model for side requests to a profile.
@@ -62,20 +65,21 @@ pub(super) fn answer(request: &Request<'_>, headers: &HeaderMap, is_aside: bool)
         Kind::Tags => json!({"tags": ["General"]}).to_string(),
         Kind::FollowUps => json!({"follow_ups": []}).to_string(),
         Kind::Queries => json!({"queries": [one_line(&subject, 200)]}).to_string(),
+        Kind::Completion => json!({"text": ""}).to_string(),
         Kind::Other => String::new(),
     })
 }
 
 fn named(headers: &HeaderMap) -> Option<Kind> {
     match headers.get(TASK)?.to_str().ok()?.trim() {
-        "" => None,
         "title_generation" => Some(Kind::Title),
         "tags_generation" => Some(Kind::Tags),
         "follow_up_generation" => Some(Kind::FollowUps),
         "query_generation" => Some(Kind::Queries),
-        // A name that apps give to the talk itself is none of these.
-        "default" | "chat" | "chat_completion" => None,
-        _ => Some(Kind::Other),
+        "autocomplete_generation" => Some(Kind::Completion),
+        "emoji_generation" | "image_prompt_generation" | "function_calling" => Some(Kind::Other),
+        // Whatever else an app puts there, somebody may wait for the answer.
+        _ => None,
     }
 }
 
@@ -86,7 +90,9 @@ fn alone(request: &Request<'_>) -> Option<Kind> {
         return None;
     }
     let text = talk.last.text.trim_start();
-    if text.starts_with("### Task:") && text.contains("### Output:") {
+    // A question that an app wraps in documents begins alike.
+    let wraps = text.contains("<context>") && !text.contains("<chat_history>");
+    if text.starts_with("### Task:") && text.contains("### Output:") && !wraps {
         return Some(kind(text).unwrap_or(Kind::Other));
     }
     let terse = request.most_tokens.is_some_and(|most| most <= TERSE);

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use super::error::{Fault, Result};
 use super::readers::{self, Reading};
 use super::request::Talk;
+use super::shared::Links;
 use super::words::{Side, Trail, letters};
 use crate::engine::core::commands;
 use crate::engine::{Follow, SubmittedAsked};
@@ -28,6 +29,8 @@ pub(super) struct Taken {
     pub session: SessionId,
     /// What was left out of it.
     pub left_out: Vec<String>,
+    /// Where links in its answer lead.
+    pub links: Links,
 }
 
 /// Takes the last message of a talk into the session the rest of it belongs to. `after`: the talk goes on from
@@ -47,11 +50,17 @@ pub(super) async fn take(
         Some(digest) => Trail::from(digest),
     };
     let mut before = after.map(|digest| Before { digest, answer: None });
+    let mut before_last = trail;
     for (side, text) in &talk.before {
+        before_last = trail;
         let answer = (*side == Side::Agent).then(|| (trail.digest(), text));
         trail = trail.then(*side, text);
         before = Some(Before { digest: trail.digest(), answer: answer.map(|(d, t)| (d, letters(t))) });
     }
+    let more_of = match (talk.wants_more, talk.before.last()) {
+        (true, Some((_, answer))) => Some((before_last, answer.clone())),
+        _ => None,
+    };
     let told = talk.told();
     let whole = trail.then(Side::Person, &talk.last.shown());
     let checked = http::check_files(&talk.last.files)?;
@@ -105,9 +114,11 @@ pub(super) async fn take(
         from: who.principal.clone(),
         rights: who.rights,
         trail: whole,
+        more_of,
         streams,
     };
-    Ok(Taken { follow: door.engine.follow(receipt), reading, session, left_out: talk.last.left_out })
+    let links = Links::of(door, headers);
+    Ok(Taken { follow: door.engine.follow(receipt), reading, session, left_out: talk.last.left_out, links })
 }
 
 fn body_digest(shown: &str, files: impl Iterator<Item = Digest>) -> Digest {

@@ -12,10 +12,9 @@ use super::aside;
 use super::ask::{self, Taken};
 use super::error::{Fault, Result};
 use super::models;
-use super::readers::Reader;
+use super::readers::{self, Reader};
 use super::request::{self, Request};
-use super::stream;
-use super::words::Side;
+use super::stream::{self, Chunks};
 use crate::engine::ReplyEvent;
 use crate::http::{self, Door, Who};
 
@@ -49,7 +48,7 @@ pub(super) async fn completions(
     if let Some(text) = aside::answer(&request, &head.headers, is_aside) {
         let head = Head { id: format!("chatcmpl-aside-{}", door.engine.now().0), created, model };
         return Ok(match streams {
-            true => stream::only(&head, &text, include_usage),
+            true => stream::only(Chunks { head, include_usage }, &text),
             false => whole(head, text, FinishReason::Stop, Usage::default()),
         });
     }
@@ -58,7 +57,7 @@ pub(super) async fn completions(
     let id = format!("chatcmpl-{}-{}", taken.session, taken.reading.message.0);
     let head = Head { id, created, model };
     if streams {
-        return stream::respond(door, taken, head, include_usage).await;
+        return stream::respond(door, taken, Chunks { head, include_usage }).await;
     }
     let told = read(&door, taken).await?;
     Ok(whole(head, told.text, told.finish, told.usage))
@@ -70,7 +69,7 @@ fn whole(head: Head, text: String, finish: FinishReason, usage: Usage) -> Respon
 
 /// Waits for the answer, and notes it as its reader will have it.
 pub(super) async fn read(door: &Arc<Door>, taken: Taken) -> Result<Told> {
-    let Taken { mut follow, reading, left_out, .. } = taken;
+    let Taken { mut follow, reading, left_out, links, .. } = taken;
     let mut reader = Reader::new(door.clone(), reading);
     loop {
         let event = tokio::select! {
@@ -79,7 +78,7 @@ pub(super) async fn read(door: &Arc<Door>, taken: Taken) -> Result<Told> {
         };
         match event {
             Some(ReplyEvent::Ended(ending)) => {
-                let told = match answer::told(&follow, ending.clone(), &left_out).await {
+                let told = match answer::told(&follow, ending.clone(), &left_out, &links).await {
                     Ok(told) => told,
                     Err(fault) => {
                         note(door, &mut reader, &ending, "").await?;
@@ -103,6 +102,5 @@ pub(super) async fn note(
     text: &str,
 ) -> Result<()> {
     reader.done();
-    let digest = reader.of.trail.then(Side::Agent, text).digest();
-    Ok(door.engine.note_answer(reader.of.message, digest, ending).await?)
+    Ok(readers::note(&door.engine, &reader.of, ending, text).await?)
 }

@@ -14,6 +14,8 @@ mod error;
 mod models;
 mod readers;
 mod request;
+mod responses;
+mod shared;
 mod stream;
 mod words;
 
@@ -27,8 +29,25 @@ pub(crate) use cors::Origins;
 pub use cors::check_origin;
 pub(crate) use readers::Readers;
 
-use crate::http::{Door, Gate, authenticate, wrong_method};
+use crate::http::{Door, Gate, authenticate, check_files, wrong_method};
 use error::{Fault, translate};
+
+/// Judges a body as the door would, in both APIs, and takes nothing: the status of a refusal, and its sentence.
+///
+/// # Errors
+/// What is wrong with it, if it is right in neither.
+pub fn judge(bytes: &[u8]) -> std::result::Result<(), (u16, String)> {
+    let judged = request::fields(bytes).and_then(|fields| {
+        let request = match fields.contains_key("input") {
+            true => request::Request::of_input(&fields)?,
+            false => request::Request::read(&fields)?,
+        };
+        let told = request.talk.told();
+        drop(told);
+        Ok(check_files(&request.talk.last.files).map(drop)?)
+    });
+    judged.map_err(|fault| (fault.status, fault.said))
+}
 
 /// The routes of this door.
 pub(crate) fn routes(door: Arc<Door>, gate: Arc<Gate>, origins: Origins) -> Router {
@@ -40,8 +59,13 @@ pub(crate) fn routes(door: Arc<Door>, gate: Arc<Gate>, origins: Origins) -> Rout
             .route(&at("/models"), get(models::list))
             .route(&at("/models/{*id}"), get(models::one))
             .route(&at("/chat/completions"), post(chat::completions))
-            .route(&at("/chat/completions/"), post(chat::completions));
+            .route(&at("/chat/completions/"), post(chat::completions))
+            .route(&at("/responses"), post(responses::create))
+            .route(&at("/responses/"), post(responses::create));
     }
+    routes = routes
+        .route("/v1/files/{id}", get(shared::show))
+        .route("/v1/files/{id}/content", get(shared::content));
     for path in ["/v1/completions", "/v1/embeddings", "/v1/audio/{*rest}", "/v1/images/{*rest}"] {
         routes = routes.route(path, any(not_here));
     }

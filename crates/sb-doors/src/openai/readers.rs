@@ -11,7 +11,9 @@ use std::time::Duration;
 use super::words::{Side, Trail};
 use crate::engine::Engine;
 use crate::http::Door;
-use crate::model::{Busy, ConversationId, Inbound, Manner, MessageId, Principal, ProfileName, Rights};
+use crate::model::{
+    Busy, ConversationId, Digest, Ending, Inbound, Manner, MessageId, Principal, ProfileName, Rights,
+};
 
 /// How long a turn that was streamed goes on without anybody reading.
 const LEFT_FOR: Duration = Duration::from_secs(2);
@@ -51,8 +53,23 @@ pub(super) struct Reading {
     pub rights: Rights,
     /// All that was said, the message included.
     pub trail: Trail,
+    /// More of an answer was asked for: all that was said before that answer, and the answer. Apps put both
+    /// together, or keep them as two.
+    pub more_of: Option<(Trail, String)>,
     /// Its turn is stopped when nobody reads any more.
     pub streams: bool,
+}
+
+impl Reading {
+    /// The talk with this answer, in every way in which its reader may have it.
+    pub fn with(&self, text: &str) -> Vec<Digest> {
+        let mut ways = vec![self.trail.then(Side::Agent, text)];
+        if let Some((before, answer)) = &self.more_of {
+            ways.push(before.then(Side::Agent, &format!("{answer}{text}")));
+            ways.push(before.then(Side::Agent, answer).then(Side::Agent, text));
+        }
+        ways.into_iter().map(Trail::digest).collect()
+    }
 }
 
 /// One reader; dropped before its answer was whole, it sees to the rest.
@@ -102,16 +119,26 @@ async fn left(door: Arc<Door>, of: Reading) {
         () = door.closing.cancelled() => Ok(None),
     };
     let noted = match ended {
-        Ok(Some(ending)) => {
-            let digest = of.trail.then(Side::Agent, &ending.said).digest();
-            door.engine.note_answer(of.message, digest, &ending).await
-        }
+        Ok(Some(ending)) => note(&door.engine, &of, &ending, &ending.said).await,
         Ok(None) => Ok(()),
         Err(why) => Err(why),
     };
     if let Err(why) = noted {
         tracing::warn!(error = %why, "an answer whose reader left was not seen to its end");
     }
+}
+
+/// What its reader has of an answer is where the next message goes on.
+pub(super) async fn note(
+    engine: &Engine,
+    of: &Reading,
+    ending: &Ending,
+    text: &str,
+) -> crate::engine::Result<()> {
+    for digest in of.with(text) {
+        engine.note_answer(of.message, digest, ending).await?;
+    }
+    Ok(())
 }
 
 /// Stops what is at work, as its reader could.

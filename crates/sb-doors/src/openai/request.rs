@@ -36,6 +36,8 @@ pub(crate) struct Talk<'a> {
     pub before: Vec<(Side, String)>,
     /// The message to be answered.
     pub last: Content<'a>,
+    /// It asks for more of the answer before it.
+    pub wants_more: bool,
     /// How many messages it came in, system texts included.
     pub messages: usize,
 }
@@ -57,19 +59,33 @@ pub(crate) fn take<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str, what
 }
 
 impl<'a> Request<'a> {
-    /// Reads the fields of a body that has `messages`.
+    /// Reads a body of the newer API.
+    pub fn of_input(fields: &Fields<'a>) -> Result<Self> {
+        Self::with(fields, Talk::of_input(fields)?)
+    }
+
+    /// Reads a chat completion's body.
     pub fn read(fields: &Fields<'a>) -> Result<Self> {
+        let talk = match fields.contains_key("messages") || !fields.contains_key("input") {
+            true => Talk::read(fields)?,
+            // Some apps send the newer API's body to the older one's address.
+            false => Talk::of_input(fields)?,
+        };
+        Self::with(fields, talk)
+    }
+
+    fn with(fields: &Fields<'a>, talk: Talk<'a>) -> Result<Self> {
         let options: Option<Fields<'a>> = take(fields, "stream_options", "an object")?;
         let usage = options.map(|o| take(&o, "include_usage", "true or false")).transpose()?.flatten();
         // A limit of no use here is no reason to refuse.
-        let most = ["max_tokens", "max_completion_tokens"]
+        let most = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
             .into_iter()
             .find_map(|name| take::<u64>(fields, name, "a number").ok().flatten());
         Ok(Self {
             streams: take(fields, "stream", "true or false")?.unwrap_or(false),
             include_usage: usage.unwrap_or(false),
             most_tokens: most,
-            talk: Talk::read(fields)?,
+            talk,
         })
     }
 }
@@ -83,11 +99,50 @@ pub(crate) fn model(fields: &Fields<'_>) -> Result<String> {
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     role: Option<Cow<'a, str>>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
+}
+
+fn few_enough(field: &str, count: usize) -> Result<()> {
+    if count <= MOST_MESSAGES {
+        return Ok(());
+    }
+    let said = format!("{field:?} has {count} messages; {MOST_MESSAGES} at most. Leave out the oldest ones.");
+    Err(Fault::coded(field, "array_above_max_length", said))
+}
+
+/// Adds one message to what was said, or to what is asked of the agent.
+fn add<'a>(
+    said: &mut Vec<(Side, Content<'a>)>,
+    system: &mut Vec<String>,
+    role: Option<&str>,
+    content: Option<&'a RawValue>,
+    at: &str,
+) -> Result<()> {
+    let role = role.ok_or_else(|| Fault::field(at, format!("{at} lacks \"role\".")))?;
+    let of = format!("{at}.content");
+    match role {
+        "system" | "developer" => system.push(content::read(content, &of, false)?.text),
+        "user" => said.push((Side::Person, content::read(content, &of, false)?)),
+        // One that only called tools has no content.
+        "assistant" => said.push((Side::Agent, content::read(content, &of, true)?)),
+        // What an app's tools gave is no part of the talk: its tools are never called from here.
+        "tool" | "function" => {}
+        other => {
+            let other: String = other.chars().take(40).collect();
+            let at = format!("{at}.role");
+            let said = format!(
+                "{at} is {other:?}; it must be system, developer, user, assistant, tool or function."
+            );
+            return Err(Fault::field(at, said));
+        }
+    }
+    Ok(())
 }
 
 impl<'a> Talk<'a> {
@@ -96,39 +151,44 @@ impl<'a> Talk<'a> {
         let list: Vec<&'a RawValue> = take(fields, "messages", what)?.ok_or_else(|| {
             Fault::field("messages", "There is no \"messages\", the list of what was said.")
         })?;
-        if list.len() > MOST_MESSAGES {
-            let said = format!(
-                "\"messages\" has {} messages; {MOST_MESSAGES} at most. Leave out the oldest ones.",
-                list.len()
-            );
-            return Err(Fault::coded("messages", "array_above_max_length", said));
-        }
+        few_enough("messages", list.len())?;
         let mut said = Vec::with_capacity(list.len());
         let mut system = Vec::new();
         let messages = list.len();
         for (number, raw) in list.into_iter().enumerate() {
             let at = format!("messages[{number}]");
-            let message: Message<'a> = serde_json::from_str(raw.get()).map_err(|_| {
+            let message: Item<'a> = serde_json::from_str(raw.get()).map_err(|_| {
                 Fault::field(&at, format!("{at} must be an object with \"role\" and \"content\"."))
             })?;
-            let role = message.role.ok_or_else(|| Fault::field(&at, format!("{at} lacks \"role\".")))?;
-            let at = format!("{at}.content");
-            match role.as_ref() {
-                "system" | "developer" => system.push(content::read(message.content, &at, false)?.text),
-                "user" => said.push((Side::Person, content::read(message.content, &at, false)?)),
-                // One that only called tools has no content.
-                "assistant" => said.push((Side::Agent, content::read(message.content, &at, true)?)),
-                // What an app's tools gave is no part of the talk: its tools are never called from here.
-                "tool" | "function" => {}
-                other => {
-                    let other: String = other.chars().take(40).collect();
-                    let at = format!("messages[{number}].role");
-                    let said = format!(
-                        "{at} is {other:?}; it must be system, developer, user, assistant, tool or function."
-                    );
-                    return Err(Fault::field(at, said));
-                }
+            add(&mut said, &mut system, message.role.as_deref(), message.content, &at)?;
+        }
+        Self::of(said, &system.join("\n\n"), messages)
+    }
+
+    /// Reads the newer API's `input` and `instructions`.
+    fn of_input(fields: &Fields<'a>) -> Result<Self> {
+        let instructions: Option<String> = take(fields, "instructions", "a string")?;
+        let mut system: Vec<String> = instructions.into_iter().collect();
+        let raw = fields.get("input").map_or("null", |raw| raw.get());
+        if raw.starts_with('"') {
+            let text: Option<String> = take(fields, "input", "a string or a list")?;
+            let content = Content { text: text.unwrap_or_default(), ..Content::default() };
+            return Self::of(vec![(Side::Person, content)], &system.join("\n\n"), 1);
+        }
+        let list: Vec<&'a RawValue> = take(fields, "input", "a string, or a list of items")?
+            .ok_or_else(|| Fault::field("input", "There is no \"input\", what is to be answered."))?;
+        few_enough("input", list.len())?;
+        let messages = list.len();
+        let mut said = Vec::with_capacity(messages);
+        for (number, raw) in list.into_iter().enumerate() {
+            let at = format!("input[{number}]");
+            let item: Item<'a> = serde_json::from_str(raw.get())
+                .map_err(|_| Fault::field(&at, format!("{at} must be an object, such as a message.")))?;
+            // Calls of an app's tools, what came of them, thoughts: no part of the talk.
+            if item.kind.is_some_and(|kind| kind != "message") {
+                continue;
             }
+            add(&mut said, &mut system, item.role.as_deref(), item.content, &at)?;
         }
         Self::of(said, &system.join("\n\n"), messages)
     }
@@ -136,6 +196,7 @@ impl<'a> Talk<'a> {
     /// Puts a talk together. Of what was said, empty messages are none.
     pub fn of(mut said: Vec<(Side, Content<'a>)>, system: &str, messages: usize) -> Result<Self> {
         said.retain(|(side, content)| *side == Side::Person || !content.is_empty());
+        let mut wants_more = false;
         let last = match said.pop() {
             Some((Side::Person, last)) if last.is_empty() && last.left_out.is_empty() => {
                 let said = "The last message is empty: there is nothing to answer.";
@@ -145,6 +206,7 @@ impl<'a> Talk<'a> {
             // An app asks for more of an answer by sending it last.
             Some(answer) if said.iter().any(|(side, _)| *side == Side::Person) => {
                 said.push(answer);
+                wants_more = true;
                 Content { text: GO_ON.to_owned(), ..Content::default() }
             }
             _ => {
@@ -157,6 +219,7 @@ impl<'a> Talk<'a> {
             system: (!system.is_empty()).then(|| system.to_owned()),
             before: said.into_iter().map(|(side, content)| (side, content.shown())).collect(),
             last,
+            wants_more,
             messages,
         })
     }

@@ -18,6 +18,7 @@ use super::ask::Taken;
 use super::chat::{self, Head};
 use super::error::{Fault, Result};
 use super::readers::Reader;
+use super::shared::Links;
 use crate::engine::{Follow, ReplyEvent};
 use crate::http::{Door, HttpError, unsaid};
 use crate::model::EndKind;
@@ -27,14 +28,20 @@ const REFUSED_WITHIN: Duration = Duration::from_millis(300);
 /// A comment this often keeps proxies and apps from giving up on a quiet stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// How an answer is written, whichever API it is asked by.
+pub(super) trait Form: Send + 'static {
+    /// All that comes before the first words.
+    fn begin(&mut self) -> String;
+    fn words(&mut self, text: &str) -> String;
+    /// All that comes after the last words; `text` is all of them.
+    fn end(&mut self, text: &str, finish: FinishReason, usage: Usage) -> String;
+    /// Ends it with an error.
+    fn fault(&mut self, fault: &Fault) -> String;
+}
+
 /// Streams an answer. One that is refused before anything began is a plain error.
-pub(super) async fn respond(
-    door: Arc<Door>,
-    taken: Taken,
-    head: Head,
-    include_usage: bool,
-) -> Result<Response> {
-    let Taken { mut follow, reading, left_out, .. } = taken;
+pub(super) async fn respond(door: Arc<Door>, taken: Taken, form: impl Form) -> Result<Response> {
+    let Taken { mut follow, reading, left_out, links, .. } = taken;
     let mut reader = Reader::new(door.clone(), reading);
     let mut first = tokio::select! {
         first = tokio::time::timeout(REFUSED_WITHIN, follow.next()) => first.ok().transpose()?.flatten(),
@@ -46,17 +53,18 @@ pub(super) async fn respond(
     }
     if let Some(ReplyEvent::Ended(ending)) = &first
         && ending.kind == EndKind::Refused
-        && let Err(fault) = answer::told(&follow, ending.clone(), &[]).await
+        && let Err(fault) = answer::told(&follow, ending.clone(), &[], &links).await
     {
         chat::note(&door, &mut reader, ending, "").await?;
         return Err(fault);
     }
     let source = Source {
-        chunks: Chunks { head, include_usage },
+        form,
         door,
         follow,
         reader,
         left_out,
+        links,
         first,
         sent: String::new(),
         state: State::Begin,
@@ -68,16 +76,15 @@ pub(super) async fn respond(
 }
 
 /// A stream of an answer that is there already.
-pub(super) fn only(head: &Head, text: &str, include_usage: bool) -> Response {
-    let chunks = Chunks { head: head.clone(), include_usage };
-    let mut all = chunks.begin();
-    all.push_str(&chunks.words(text));
-    all.push_str(&chunks.end(FinishReason::Stop, Usage::default()));
+pub(super) fn only(mut form: impl Form, text: &str) -> Response {
+    let mut all = form.begin();
+    all.push_str(&form.words(text));
+    all.push_str(&form.end(text, FinishReason::Stop, Usage::default()));
     events(all.into())
 }
 
 /// The headers of a stream.
-pub(super) fn events(body: Body) -> Response {
+fn events(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache"),
@@ -87,22 +94,21 @@ pub(super) fn events(body: Body) -> Response {
     (headers, body).into_response()
 }
 
-/// Writes chunks.
-struct Chunks {
-    head: Head,
-    include_usage: bool,
+/// Writes chunks of a chat completion.
+pub(super) struct Chunks {
+    pub head: Head,
+    pub include_usage: bool,
 }
 
-impl Chunks {
-    fn begin(&self) -> String {
+impl Form for Chunks {
+    fn begin(&mut self) -> String {
         let delta = Delta { role: Some(Role::Assistant), content: Some(String::new()) };
         self.choice(delta, None)
     }
-    fn words(&self, text: &str) -> String {
+    fn words(&mut self, text: &str) -> String {
         self.choice(Delta { role: None, content: Some(text.to_owned()) }, None)
     }
-    /// All that comes after the last words.
-    fn end(&self, finish: FinishReason, usage: Usage) -> String {
+    fn end(&mut self, _: &str, finish: FinishReason, usage: Usage) -> String {
         let mut end = self.choice(Delta::default(), Some(finish));
         if self.include_usage {
             end.push_str(&event(&self.chunk(Vec::new(), Some(usage))));
@@ -110,6 +116,12 @@ impl Chunks {
         end.push_str("data: [DONE]\n\n");
         end
     }
+    fn fault(&mut self, fault: &Fault) -> String {
+        event(&fault.body())
+    }
+}
+
+impl Chunks {
     fn choice(&self, delta: Delta, finish_reason: Option<FinishReason>) -> String {
         event(&self.chunk(vec![ChunkChoice { index: 0, delta, logprobs: None, finish_reason }], None))
     }
@@ -141,25 +153,26 @@ enum State {
     Over,
 }
 
-struct Source {
-    chunks: Chunks,
+struct Source<F> {
+    form: F,
     door: Arc<Door>,
     follow: Follow,
     reader: Reader,
     left_out: Vec<String>,
+    links: Links,
     first: Option<ReplyEvent>,
     /// The words so far.
     sent: String,
     state: State,
 }
 
-impl Source {
+impl<F: Form> Source<F> {
     async fn next(&mut self) -> Option<Bytes> {
         match self.state {
             State::Over => return None,
             State::Begin => {
                 self.state = State::Words;
-                return Some(self.chunks.begin().into());
+                return Some(self.form.begin().into());
             }
             State::Words => {}
         }
@@ -175,17 +188,17 @@ impl Source {
             match event {
                 Ok(Some(ReplyEvent::Delta(text))) => {
                     self.sent.push_str(&text);
-                    return Some(self.chunks.words(&text).into());
+                    return Some(self.form.words(&text).into());
                 }
                 Ok(Some(ReplyEvent::Ended(ending))) => {
                     self.state = State::Over;
-                    let told = answer::told(&self.follow, ending.clone(), &self.left_out).await;
+                    let told = answer::told(&self.follow, ending.clone(), &self.left_out, &self.links).await;
                     return Some(match told {
                         Ok(told) => self.done(told).await,
                         Err(fault) => {
                             let sent = std::mem::take(&mut self.sent);
                             let noted = chat::note(&self.door, &mut self.reader, &ending, &sent).await;
-                            event_of(&noted.err().unwrap_or(fault))
+                            self.failed(&noted.err().unwrap_or(fault))
                         }
                     });
                 }
@@ -202,23 +215,18 @@ impl Source {
         let mut end = String::new();
         if let Some(text) = unsaid(&self.sent, &told.text) {
             self.sent.push_str(&text);
-            end = self.chunks.words(&text);
+            end = self.form.words(&text);
         }
         let sent = std::mem::take(&mut self.sent);
         if let Err(fault) = chat::note(&self.door, &mut self.reader, &told.ending, &sent).await {
-            return event_of(&fault);
+            return self.failed(&fault);
         }
-        end.push_str(&self.chunks.end(told.finish, told.usage));
+        end.push_str(&self.form.end(&sent, told.finish, told.usage));
         end.into()
     }
 
     fn failed(&mut self, fault: &Fault) -> Bytes {
         self.state = State::Over;
-        event_of(fault)
+        self.form.fault(fault).into()
     }
-}
-
-/// An error that ends a stream.
-fn event_of(fault: &Fault) -> Bytes {
-    event(&fault.body()).into()
 }

@@ -1,8 +1,8 @@
 //! What was said, as digests: alike whatever an app does to the words it keeps.
 //!
 //! Apps trim what they store, collapse line breaks, and add foldable blocks of their own; so white space
-//! counts as one space, blocks between `<details` and `</details>` as nothing, and what is no text as a word
-//! that says what it is. System texts and tools' messages are no part of a talk. Work is linear in the
+//! counts as one space, blocks between `<details` and `</details>` and documents around a question as nothing,
+//! and what is no text as a word that says what it is. System texts and tools' messages are no part of a talk. Work is linear in the
 //! words. Invariant: what is empty then adds nothing.
 
 use crate::model::{Digest, ProfileName};
@@ -57,7 +57,15 @@ pub(crate) fn letters(text: &str) -> String {
 
 /// The words that count.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    outside_details(text).flat_map(str::split_whitespace)
+    outside_details(unwrapped(text)).flat_map(str::split_whitespace)
+}
+
+/// A question without the documents that an app put before it: it keeps the question alone.
+fn unwrapped(text: &str) -> &str {
+    const CLOSE: &str = "</context>";
+    let wraps = text.trim_start().starts_with("### Task:") && text.contains("<context>");
+    let question = wraps.then(|| text.rsplit_once(CLOSE)).flatten().map(|(_, question)| question);
+    question.filter(|question| !question.trim().is_empty()).unwrap_or(text)
 }
 
 /// A text without its foldable blocks. One that is not closed counts, since it may be about such blocks.
@@ -102,6 +110,7 @@ mod tests {
             ("<details type=\"reasoning\" done=\"true\">\nhm\n</details>\nHello", "Hello"),
             ("a <details>x</details> b <details>y</details>", "a b"),
             ("\u{a0}Hello\r\nyou", "Hello you"),
+            ("### Task:\nUse it.\n<context>\n<source>x</source>\n</context>\n\nHello", "Hello"),
         ] {
             assert_eq!(trail(one), trail(other), "{one:?}");
         }
@@ -114,6 +123,8 @@ mod tests {
             (trail("Hello"), trail("hello")),
             (trail("ab c"), trail("a bc")),
             (trail("<details>x"), trail("")),
+            (trail("### Task:\n<context>x</context>"), trail("")),
+            (trail("<context>x</context> Hello"), trail("Hello")),
             (trail("<detailsx>y</details>"), trail("")),
             (begin, other),
             (begin, Trail::begin(&"a".into(), Some("x"))),

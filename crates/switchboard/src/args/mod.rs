@@ -198,7 +198,7 @@ pub struct Talk {
 /// `trace`.
 #[derive(Debug, Args)]
 pub struct Trace {
-    /// A session's id, or the id of an answer (chatcmpl-…)
+    /// A session's id, or the id of an answer (chatcmpl-…, resp_…)
     pub session: String,
     /// Print JSON
     #[arg(long)]
@@ -216,7 +216,7 @@ Examples:
 #[command(override_usage = "switchboard continue <SESSION> <--approve | --decline WHY | TEXT>")]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["approve", "decline", "text"])))]
 pub struct Continue {
-    /// A session's id, or the id of an answer (chatcmpl-…)
+    /// A session's id, or the id of an answer (chatcmpl-…, resp_…)
     pub session: String,
     /// Let the waiting call go ahead
     #[arg(long)]

@@ -99,10 +99,11 @@ fn unsaid(answer: &Answer) -> String {
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A session's id out of what answers carry: the id itself, or `chatcmpl-<session>-<n>`.
+/// A session's id out of what answers carry: the id itself, or `chatcmpl-<session>-<n>`, `resp_<session>-<n>`.
 pub fn id(typed: &str) -> Result<&str> {
     let typed = typed.trim();
-    let id = typed.strip_prefix("chatcmpl-").and_then(|rest| rest.split('-').next()).unwrap_or(typed);
+    let answer = typed.strip_prefix("chatcmpl-").or_else(|| typed.strip_prefix("resp_"));
+    let id = answer.and_then(|rest| rest.split('-').next()).unwrap_or(typed);
     if id.len() == 16 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
         return Ok(id);
     }
@@ -167,10 +168,12 @@ mod tests {
         assert_eq!(unsaid(&waiting), "");
     }
 
+    /// Holds: O-20.
     #[test]
     fn the_ids_that_answers_carry_name_their_session() {
         assert_eq!(id("37702955dda47c36").expect("an id"), "37702955dda47c36");
         assert_eq!(id(" chatcmpl-37702955dda47c36-3 ").expect("an id"), "37702955dda47c36");
+        assert_eq!(id("resp_37702955dda47c36-3").expect("an id"), "37702955dda47c36");
         for odd in ["", "3770", "37702955DDA47C36", "chatcmpl-", "37702955dda47c36-1", "../../desk/profiles"]
         {
             assert!(id(odd).is_err(), "{odd:?}");

@@ -45,6 +45,10 @@ async fn the_model_for_tasks_and_the_header_say_what_a_request_is() {
     let named = Answered(reply(named).await.succeeded().json);
     assert_eq!(named.text(), "{\"tags\":[\"General\"]}");
     assert_eq!(sessions(&server).await, 0);
+    // What the app did not fill in says nothing.
+    let unfilled = post(&server, MACHINE, &Talk::new().with("anything").body());
+    let unfilled = reply(unfilled.header("x-switchboard-task", "{{TASK}}")).await.succeeded();
+    assert_eq!(Answered(unfilled.json).text(), "You said: anything");
 }
 
 #[tokio::test]

@@ -34,7 +34,10 @@ async fn shapes_that_are_none_are_told_by_their_field() {
             part(json!({"type": "image_url", "image_url": {"url": "data:image/png,x"}})),
             "messages[0].content[0]",
         ),
-        (json!({"model": "assistant", "messages": [], "stream": "yes"}), "stream"),
+        (
+            json!({"model": "assistant", "messages": [{"role": "user", "content": "x"}], "stream": "yes"}),
+            "stream",
+        ),
     ] {
         let found = reply(post(&server, MACHINE, &body)).await;
         is_error(&found, 400, INVALID, json!(null), json!(param));

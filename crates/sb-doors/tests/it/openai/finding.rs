@@ -166,10 +166,31 @@ async fn talks_that_began_alike_stay_apart() {
 }
 
 #[tokio::test]
-async fn more_of_the_last_answer_is_asked_in_its_session() {
+async fn more_of_the_last_answer_is_asked_in_its_session_however_its_app_keeps_it() {
     let server = Server::start().await;
-    let (talk, first) = say(&server, &Talk::new(), "one").await;
-    assert_eq!(ask(&server, &talk).await.session(), first);
+    for joins in [true, false] {
+        let (talk, first) = say(&server, &Talk::new(), "one").await;
+        let more = ask(&server, &talk).await;
+        assert_eq!(more.session(), first);
+        let kept = match joins {
+            true => Talk::new().with("one").answered(&format!("You said: one{}", more.text())),
+            false => talk.answered(more.text()),
+        };
+        assert_eq!(say(&server, &kept, "two").await.1, first);
+        assert_eq!(said(&server, &first).await, ["one", "Please go on.", "two"]);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_came_with_documents_is_kept_without_them() {
+    let server = Server::start().await;
+    let wrapped = "### Task:\nRespond.\n\n### Output:\nA response.\n\n<context>\n<source id=\"1\">x</source>\n</context>\n\nWhat is x?";
+    let (talk, first) = say(&server, &Talk::new(), wrapped).await;
+    let mut kept = talk;
+    kept.0[0]["content"] = json!("What is x?");
+    let (_, session) = say(&server, &kept, "And y?").await;
+    assert_eq!(session, first);
+    assert_eq!(said(&server, &session).await, [wrapped, "And y?"]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod asides;
 mod bad_requests;
 mod finding;
 mod pages;
+mod responses;
 mod retries;
 mod streams;
 mod talking;

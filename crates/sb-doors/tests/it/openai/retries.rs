@@ -85,3 +85,19 @@ async fn a_retry_takes_a_stream_up_that_its_reader_left() {
     assert_eq!(again.id(), chunk["id"]);
     assert!(again.text().ends_with("The end."), "{}", again.text());
 }
+
+#[tokio::test]
+async fn a_retry_takes_up_what_a_restart_cut_off() {
+    let server = Server::start().await;
+    let talk = Talk::new().with("!wait 0.5\n!say done");
+    let asked =
+        tokio::time::timeout(std::time::Duration::from_millis(200), counted(&server, &talk, "0")).await;
+    assert!(asked.is_err(), "it was cut off");
+    let before = server.app.engine.sessions(None, 1).await.unwrap()[0].id.to_string();
+    let server = Server::over(server.app.reopen().await).await;
+    let again = counted(&server, &talk, "1").await;
+    assert_eq!(again.session(), before);
+    assert!(again.text().ends_with("done"), "{}", again.text());
+    let (_, session) = say(&server, &talk.answered(again.text()), "and then?").await;
+    assert_eq!(session, before);
+}

@@ -150,3 +150,47 @@ async fn tools_of_an_app_are_left_alone() {
     assert_eq!(answer.text(), "You said: hello");
     assert_eq!(answer.0["choices"].as_array().unwrap().len(), 1);
 }
+
+/// Holds: O-16.
+#[tokio::test]
+async fn files_the_agent_shares_come_back_as_links_that_need_a_token_of_the_profile() {
+    let server = Server::start().await;
+    server.app.add_profile("other").await;
+    let (own, _) = server.app.token("assistant", false).await;
+    let (other, _) = server.app.token("other", false).await;
+    let answer = ask(
+        &server,
+        &Talk::new().with("!tool share_file {\"name\":\"a.txt\",\"text\":\"All is well.\"}\n!say Here."),
+    )
+    .await;
+    let (said, link) = answer.text().rsplit_once("](").expect("a link");
+    assert!(said.starts_with("Here.") && said.ends_with("[a.txt"), "{}", answer.text());
+    let path = link.trim_end_matches(')').strip_prefix(&format!("http://{}", server.address)).expect("here");
+    let get = async |token: &str, path: &str| {
+        server.request(reqwest::Method::GET, path).bearer_auth(token).send().await.unwrap()
+    };
+    let given = get(&own, path).await;
+    assert_eq!(given.status(), 200);
+    assert!(given.headers()["content-disposition"].to_str().unwrap().contains("a.txt"));
+    assert_eq!(given.headers()["x-content-type-options"], "nosniff");
+    let length = given.headers()["content-length"].to_str().unwrap().parse::<usize>().unwrap();
+    let bytes = given.bytes().await.unwrap();
+    assert_eq!((bytes.as_ref(), length), (b"All is well.".as_slice(), 12));
+    assert_eq!(get(&own, &format!("{path}/content")).await.bytes().await.unwrap(), bytes);
+    assert_eq!(get("nobody's", path).await.status(), 401);
+    for (token, path) in [(&other, path), (&own, "/v1/files/file-0000000000000000-1"), (&own, "/v1/files/x")]
+    {
+        is_error(&server.get(token, path).await, 404, "invalid_request_error", json!(null), json!(null));
+    }
+    let wrong_place = format!("/v1/files/file-{}-1", answer.session());
+    assert_eq!(get(&own, &wrong_place).await.status(), 404, "that entry is no file");
+    let (_, session) = say(
+        &server,
+        &Talk::new()
+            .with("!tool share_file {\"name\":\"a.txt\",\"text\":\"All is well.\"}\n!say Here.")
+            .answered(answer.text()),
+        "thanks",
+    )
+    .await;
+    assert_eq!(session, answer.session());
+}
