@@ -9,7 +9,7 @@ use crate::calling::Purpose;
 use crate::dialect::Question;
 use crate::dialect::scripted::Scripted;
 use crate::pictures;
-use crate::providers::{self, Dialect, Provider};
+use crate::providers::{self, Dialect, Documents, Provider};
 use crate::quarantine::Marks;
 use crate::source::{Place, Source};
 use crate::transcript::{self, Item};
@@ -30,7 +30,8 @@ impl Run<'_> {
         }
         let (system, items, tools) = match purpose {
             Purpose::Answer => {
-                pictures::fill(&mut self.album, &self.view, &*self.spec.blobs).await;
+                let documents = self.takes_documents(provider, model);
+                pictures::fill(&mut self.album, &self.view, &*self.spec.blobs, documents).await;
                 (self.system(), self.items(), self.tools.clone())
             }
             Purpose::Summary(before) => {
@@ -74,6 +75,20 @@ impl Run<'_> {
                 }
                 opened => return Ok(opened),
             }
+        }
+    }
+
+    /// Whether PDFs can be shown to this model as they are.
+    fn takes_documents(&self, provider: &Provider, model: &ModelRef) -> bool {
+        let profile = &self.spec.profile;
+        let at_home = || {
+            let place = Place::of(&*self.context.keys, &profile.name, profile.served_at(), provider, model);
+            place.is_ok_and(|place| place.own_host)
+        };
+        match provider.documents {
+            Documents::Nowhere => false,
+            Documents::AtHome => at_home(),
+            Documents::Everywhere => true,
         }
     }
 

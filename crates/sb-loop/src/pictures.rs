@@ -2,7 +2,7 @@
 //!
 //! Showing every picture of a long conversation each time would cost far more than it helps: shown are
 //! those of the newest message that has any, up to ten, and the conversation's last three. The others
-//! are only named.
+//! are only named. PDFs are shown too where a model takes them: those of the newest message that has any.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,21 +19,30 @@ const OF_THE_CONVERSATION: usize = 3;
 /// The most bytes of all pictures together: providers refuse requests of about 30 MB, and base64 adds a third.
 const MOST_BYTES: u64 = 18 * 1024 * 1024;
 
-/// A picture as both dialects send it.
+/// A picture, or a PDF, as both dialects send it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Picture {
     pub media_type: String,
     pub base64: Arc<str>,
 }
 
+impl Picture {
+    /// It is a PDF.
+    pub fn is_document(&self) -> bool {
+        self.media_type == "application/pdf"
+    }
+}
+
 /// The pictures read so far, by digest.
 pub(crate) type Album = HashMap<Digest, Picture>;
 
-/// The pictures to show, each once, as far as they fit into one request; the newest come first then.
-pub(crate) fn wanted(view: &View) -> Vec<&Attachment> {
+/// What to show, each once, as far as it fits into one request; the newest come first then.
+pub(crate) fn wanted(view: &View, documents: bool) -> Vec<&Attachment> {
     let pictures_of = |record| files_of(record).iter().filter(|f| f.is_picture());
-    let newest = view.records().rev().filter(|r| matches!(r, Record::Said { .. }));
-    let newest = newest.map(pictures_of).find(|found| found.clone().next().is_some());
+    let documents_of = |record| files_of(record).iter().filter(|f| documents && f.is_document());
+    let said = || view.records().rev().filter(|r| matches!(r, Record::Said { .. }));
+    let newest = said().map(pictures_of).find(|found| found.clone().next().is_some());
+    let papers = said().map(documents_of).find(|found| found.clone().next().is_some());
     let last = view.records().rev().flat_map(|r| pictures_of(r).rev()).take(OF_THE_CONVERSATION);
     let mut room = MOST_BYTES;
     let mut seen = HashSet::new();
@@ -42,13 +51,15 @@ pub(crate) fn wanted(view: &View) -> Vec<&Attachment> {
         room -= if fits { file.size } else { 0 };
         fits
     };
-    newest.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE)).chain(last).filter(fits).collect()
+    let papers = papers.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE));
+    let newest = newest.into_iter().flat_map(|found| found.take(OF_ONE_MESSAGE));
+    papers.chain(newest).chain(last).filter(fits).collect()
 }
 
 /// Reads what is wanted and not yet in the album, and forgets what is no longer wanted. One that
 /// cannot be read is left out, and so is only named.
-pub(crate) async fn fill(album: &mut Album, view: &View, blobs: &dyn Blobs) {
-    let wanted = wanted(view);
+pub(crate) async fn fill(album: &mut Album, view: &View, blobs: &dyn Blobs, documents: bool) {
+    let wanted = wanted(view, documents);
     album.retain(|digest, _| wanted.iter().any(|f| f.digest == *digest));
     for file in wanted {
         if album.contains_key(&file.digest) {
@@ -101,7 +112,7 @@ mod tests {
         let many: Vec<String> = (0..12).map(|n| format!("n{n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let names = |view: &View| -> std::collections::BTreeSet<String> {
-            wanted(view).into_iter().map(|f| f.name.clone()).collect()
+            wanted(view, true).into_iter().map(|f| f.name.clone()).collect()
         };
         let old = (1, with_pictures(&["a", "b", "c", "d"]));
         let two = view(&[old.clone(), (1, answered("", &[])), (2, with_pictures(&["e"])), (2, said("and?"))]);
@@ -114,6 +125,6 @@ mod tests {
     #[test]
     fn all_pictures_together_fit_one_request() {
         let large = with_pictures_of(&["a", "b", "c", "d", "e"], Attachment::LARGEST_PICTURE);
-        assert_eq!(wanted(&view(&[(1, large)])).len(), 3);
+        assert_eq!(wanted(&view(&[(1, large)]), true).len(), 3);
     }
 }

@@ -20,6 +20,17 @@ pub enum Dialect {
     Scripted,
 }
 
+/// Where PDFs can be shown as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Documents {
+    #[default]
+    Nowhere,
+    /// At the provider's own address; compatible servers mostly refuse them.
+    AtHome,
+    Everywhere,
+}
+
 /// One provider of models.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +47,9 @@ pub struct Provider {
     pub base_url_env: Option<String>,
     /// The model meant where none is named.
     pub default_model: Option<String>,
+    /// Where it takes PDFs.
+    #[serde(default)]
+    pub documents: Documents,
     /// What is known of its models.
     pub models: Vec<Family>,
 }

@@ -119,9 +119,10 @@ fn said(text: &str, files: &[Attachment], steered: bool, album: &Album) -> Strin
     lines.join("\n")
 }
 
-/// The pictures among some files, as far as they are shown.
+/// The pictures and documents among some files, as far as they are shown.
 fn shown(files: &[Attachment], album: &Album) -> Vec<Picture> {
-    files.iter().filter(|f| f.is_picture()).filter_map(|f| album.get(&f.digest).cloned()).collect()
+    let can_be = |f: &&Attachment| f.is_picture() || f.is_document();
+    files.iter().filter(can_be).filter_map(|f| album.get(&f.digest).cloned()).collect()
 }
 
 /// One file in words. Its name comes from outside, so it stays one short line.
@@ -148,7 +149,8 @@ fn results<'a>(
         .take_while(|r| !matches!(r, Record::Answered { .. }))
         .filter_map(|record| match record {
             Record::Result { call, ok, text, files, outside } => {
-                let pictures = shown(files, album);
+                // A document is shown with the message it came with, never as a tool's.
+                let pictures = shown(files, album).into_iter().filter(|p| !p.is_document()).collect();
                 let mut text = if *outside { marks.wrap(call, text) } else { text.clone() };
                 for file in files.iter().filter(|f| f.is_picture() && !album.contains_key(&f.digest)) {
                     text.push_str(&format!("\n{}", named(file, album)));

@@ -89,6 +89,10 @@ impl Attachment {
         matches!(self.media_type.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp")
             && self.size <= Self::LARGEST_PICTURE
     }
+    /// Whether a model that takes documents can be shown it as one.
+    pub fn is_document(&self) -> bool {
+        self.media_type == "application/pdf" && self.size <= Self::LARGEST_PICTURE
+    }
 }
 
 /// What a way in calls one message, so that a repeat of it is known.

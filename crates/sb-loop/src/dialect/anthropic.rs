@@ -74,7 +74,8 @@ fn person(text: &str, pictures: &[Picture]) -> Vec<Value> {
 
 fn picture(picture: &Picture) -> Value {
     let source = json!({"type": "base64", "media_type": picture.media_type, "data": &*picture.base64});
-    json!({"type": "image", "source": source})
+    let kind = if picture.is_document() { "document" } else { "image" };
+    json!({"type": kind, "source": source})
 }
 
 fn result(result: &CallResult) -> Value {

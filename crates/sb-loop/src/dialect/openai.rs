@@ -73,7 +73,10 @@ fn person(text: &str, pictures: &[Picture]) -> Value {
     }
     let picture = |p: &Picture| {
         let url = format!("data:{};base64,{}", p.media_type, p.base64);
-        json!({"type": "image_url", "image_url": {"url": url}})
+        match p.is_document() {
+            true => json!({"type": "file", "file": {"filename": "document.pdf", "file_data": url}}),
+            false => json!({"type": "image_url", "image_url": {"url": url}}),
+        }
     };
     let parts: Vec<Value> =
         [json!({"type": "text", "text": text})].into_iter().chain(pictures.iter().map(picture)).collect();
@@ -98,6 +101,14 @@ mod tests {
     use crate::providers::Family;
     use crate::transcript::CallResult;
     use crate::view::tests::call;
+
+    #[test]
+    fn a_pdf_is_a_file_of_the_persons_message() {
+        let paper = Picture { media_type: "application/pdf".into(), base64: "QUJD".into() };
+        let file = json!({"type": "file", "file": {
+            "filename": "document.pdf", "file_data": "data:application/pdf;base64,QUJD"}});
+        assert_eq!(person("Read it", &[paper])["content"][1], file);
+    }
 
     #[test]
     fn results_follow_their_calls_and_a_tools_picture_comes_from_the_user() {

@@ -252,6 +252,35 @@ async fn pictures_of_people_and_of_tools_are_shown() {
 }
 
 /// Holds: H-02.
+/// Holds: H-32.
+#[tokio::test]
+async fn a_pdf_is_shown_as_it_is_where_the_model_takes_documents() {
+    for (model, shows) in [(BOTH[0], true), (BOTH[1], false)] {
+        let (mut world, standins) = world(&[model]).await;
+        let digest = world.blobs.put(b"%PDF-1.7 a letter");
+        let letter =
+            Attachment { name: "letter.pdf".into(), media_type: "application/pdf".into(), size: 17, digest };
+        done(&world.ask_with("Read it", vec![letter]).await);
+        let body = standins.requests().remove(0).body;
+        let told = body["messages"][0]["content"].to_string();
+        assert_eq!(told.contains("JVBERi0xLjc"), shows, "{model}: {told}");
+        if shows {
+            assert_eq!(body["messages"][0]["content"][0]["type"], "document", "{model}: {told}");
+        }
+        // What was sent earlier is not sent again once another message brings documents.
+        let other = world.blobs.put(b"%PDF-1.7 another");
+        let other = Attachment {
+            name: "other.pdf".into(),
+            media_type: "application/pdf".into(),
+            size: 16,
+            digest: other,
+        };
+        done(&world.ask_with("And this", vec![other]).await);
+        let body = standins.requests().remove(1).body.to_string();
+        assert_eq!(body.matches("JVBERi0xLjc").count(), usize::from(shows), "{model}");
+    }
+}
+
 #[tokio::test]
 async fn without_a_workspace_pictures_are_shown_and_files_are_named() {
     for model in BOTH {
@@ -259,8 +288,12 @@ async fn without_a_workspace_pictures_are_shown_and_files_are_named() {
         world.profile.workspace = None;
         let digest = world.blobs.put(b"\x89PNG\r\n\x1a\n0000");
         let picture = Attachment { name: "p.png".into(), media_type: "image/png".into(), size: 12, digest };
-        let paper =
-            Attachment { name: "a\nb.pdf".into(), media_type: "application/pdf".into(), ..picture.clone() };
+        let paper = Attachment {
+            name: "a\nb.pdf".into(),
+            media_type: "application/pdf".into(),
+            digest: world.blobs.put(b"%PDF 1.7 ..."),
+            size: 12,
+        };
         done(&world.ask_with("look", vec![picture, paper]).await);
         let body = standins.requests().remove(0).body;
         assert!(!body["tools"].to_string().contains("file"), "{model}: no tool needs a folder");

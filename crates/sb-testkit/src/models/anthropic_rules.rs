@@ -179,6 +179,14 @@ fn check_block(block: &Value, role: &str, talk: &mut Talk) -> Checked {
             Ok(())
         }
         ("image", "user") => check_image(&block["source"], talk),
+        ("document", "user") => {
+            let source = &block["source"];
+            require(
+                source["type"] == "base64" && source["media_type"] == "application/pdf",
+                "document.source: a PDF in base64 here",
+            )?;
+            require(source["data"].as_str().is_some_and(|d| !d.is_empty()), "document.source.data: empty")
+        }
         ("tool_result", "user") => check_result(block, talk),
         ("tool_use", "assistant") => {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
