@@ -151,6 +151,10 @@ impl Agent {
         self.cancelled = false;
         let blocks: Vec<&Value> = params["prompt"].as_array().into_iter().flatten().collect();
         let pictures = blocks.iter().filter(|b| b["type"] == "image").count();
+        let links: Vec<&str> = blocks.iter().filter_map(|b| b["uri"].as_str()).collect();
+        for link in links {
+            self.say(&format!("linked {link}. "));
+        }
         let text: Vec<&str> = blocks.iter().filter_map(|b| b["text"].as_str()).collect();
         // The script is in what was said last; what stands before it is told by whoever runs us.
         let last = text.last().copied().unwrap_or_default();
@@ -270,8 +274,16 @@ impl Agent {
             }
             "picture" => {
                 let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-                let image = json!({"type": "image", "mimeType": "image/png", "data": data});
-                self.update(json!({"sessionUpdate": "agent_message_chunk", "content": image}));
+                let _ = std::fs::write("made.txt", "made");
+                for content in [
+                    json!({"type": "image", "mimeType": "image/png", "data": data}),
+                    json!({"type": "resource", "resource": {"uri": "file:///r/notes.md", "mimeType": "text/markdown", "text": "# Notes"}}),
+                    json!({"type": "resource_link", "uri": format!("file://{}", here("made.txt")), "name": "made.txt"}),
+                    json!({"type": "resource_link", "uri": "file:///etc/passwd", "name": "passwd"}),
+                    json!({"type": "image", "mimeType": "image/png", "data": "no base64!"}),
+                ] {
+                    self.update(json!({"sessionUpdate": "agent_message_chunk", "content": content}));
+                }
             }
             "mute" => loop {
                 // It hears nothing any more, not even that it is to stop.

@@ -1,7 +1,8 @@
 //! Runs a program to its end, in a process group of its own, within limits.
 //!
 //! Invariant: nothing it started outlives the future that runs it. When the program ends, when its
-//! time is up, and when the future is dropped, the whole group is killed and the program reaped. Its
+//! time is up, and when the future is dropped, the whole group is killed and the program reaped; if we
+//! are killed, by `watch`. Its
 //! environment holds four harmless variables, so that no key of ours can be read by it.
 
 use std::io;
@@ -14,6 +15,8 @@ use nix::unistd::Pid;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
+
+use crate::watch;
 
 /// What of our environment a program sees.
 const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
@@ -119,14 +122,18 @@ async fn read_some(output: &mut pipe::Receiver, kept: &mut Kept) -> io::Result<b
     Ok(n > 0)
 }
 
-/// A process group that is killed when this is dropped.
+/// A process group that is killed when this is dropped, or when we ourselves are killed.
 #[derive(Debug)]
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {
     /// The group of a child that leads one. A child already reaped has none.
     pub(crate) fn of(child: &tokio::process::Child) -> Self {
-        Self(child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw))
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+        if let Some(leader) = leader {
+            watch::begins(leader);
+        }
+        Self(leader)
     }
 }
 
@@ -136,6 +143,7 @@ impl Group {
         if let Some(leader) = self.0.take() {
             // Fails only if the whole group is gone already.
             let _ = killpg(leader, Signal::SIGKILL);
+            watch::ends(leader);
         }
     }
 }

@@ -16,6 +16,7 @@ pub mod media;
 mod redact;
 mod request;
 pub mod talk;
+mod watch;
 
 pub use away::{Away, Cleared, Fetch, Fetched, Looking, Resolve, SystemNames};
 pub use companion::{Companion, CompanionLines, Spoken, write_line};

@@ -7,6 +7,8 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
+/// Largest file that is shared with a person.
+const LARGEST: u64 = 100 * 1024 * 1024;
 /// Longest text that is read for it.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
@@ -37,6 +39,23 @@ pub(super) async fn read(
         Ok(text.split_inclusive('\n').skip(from).take(most).collect())
     })
     .await
+}
+
+/// Opens an ordinary file of the workspace, to be read from its beginning.
+pub(super) async fn open(workspace: &Path, path: &str) -> io::Result<tokio::fs::File> {
+    let (workspace, path) = (workspace.to_owned(), path.to_owned());
+    let opened = tokio::task::spawn_blocking(move || {
+        let dir = Dir::open_ambient_dir(&workspace, ambient_authority())?;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+        let file = dir.open_with(&path, &options)?;
+        match file.metadata()? {
+            facts if !facts.is_file() => Err(io::Error::other("it is no ordinary file")),
+            facts if facts.len() > LARGEST => Err(io::Error::other("it is too large")),
+            _ => Ok(tokio::fs::File::from_std(file.into_std())),
+        }
+    });
+    opened.await.map_err(io::Error::other)?
 }
 
 /// Writes a text file of the workspace whole, with the folders it needs.

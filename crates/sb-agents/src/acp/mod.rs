@@ -16,6 +16,7 @@ pub(crate) mod presets;
 pub(crate) mod prompt;
 mod questions;
 mod settings;
+mod shared;
 mod terminal;
 mod turn;
 mod updates;

@@ -1,5 +1,7 @@
 //! From the log to a prompt: what was said since, and to an agent that knows nothing, what came before.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sb_harness::model::text::clip;
@@ -46,14 +48,13 @@ pub(crate) async fn prompt(spec: &TurnSpec, knows: Knows, images: bool, untold: 
     for entry in spec.log.iter().filter(|e| e.turn == Some(spec.turn)) {
         let Record::Said { text: words, files, .. } = &entry.record else { continue };
         blocks.push(text(words.clone()));
-        for file in files.iter().filter(|f| images && f.is_picture()) {
-            if pictures == MOST_PICTURES {
-                break;
-            }
-            if let Some(block) = picture(&*spec.blobs, file).await {
-                pictures += 1;
-                blocks.push(block);
-            }
+        for file in files.iter().filter(|f| f.is_picture()) {
+            let shown = match images && pictures < MOST_PICTURES {
+                true => picture(&*spec.blobs, file).await,
+                false => None,
+            };
+            pictures += usize::from(shown.is_some());
+            blocks.extend(shown.or_else(|| link(spec.profile.workspace.as_deref()?, file)));
         }
     }
     blocks
@@ -67,6 +68,23 @@ pub(crate) fn text(words: String) -> Value {
 async fn picture(blobs: &dyn Blobs, file: &Attachment) -> Option<Value> {
     let bytes = blobs.read(&file.digest).await.ok()?;
     Some(json!({"type": "image", "mimeType": file.media_type, "data": STANDARD.encode(bytes)}))
+}
+
+/// A picture that cannot be shown, by where it lies in the inbox.
+fn link(workspace: &str, file: &Attachment) -> Option<Value> {
+    let path = Path::new(workspace).join("inbox").join(&file.name);
+    // Of several of one name it may be another: those are only named by the words.
+    path.metadata().ok().filter(|facts| facts.len() == file.size)?;
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~/".contains(&b);
+    let encoded: String = path
+        .to_str()?
+        .bytes()
+        .map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .collect();
+    let uri = format!("file://{encoded}");
+    Some(
+        json!({"type": "resource_link", "uri": uri, "name": file.name, "mimeType": file.media_type, "size": file.size}),
+    )
 }
 
 /// What was said in this session before the turn.

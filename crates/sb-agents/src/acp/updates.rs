@@ -1,10 +1,8 @@
 //! What an agent tells while it works: words, thoughts, calls, its plan, what it used.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use sb_harness::HarnessEvent;
 use sb_harness::model::text::one_line;
-use sb_harness::model::{Attachment, CallId, Record, Usage};
+use sb_harness::model::{CallId, Usage};
 use serde_json::Value;
 
 use super::settings::told_mode;
@@ -53,38 +51,7 @@ impl Run {
                 self.words.push_str(text);
                 self.send(HarnessEvent::Text(text.to_owned())).await
             }
-            Some("image") => self.shows(content).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// A picture among its words is a file for the person.
-    async fn shows(&mut self, content: &Value) -> Result<(), Exit> {
-        let Some(bytes) = content["data"].as_str().and_then(|data| STANDARD.decode(data).ok()) else {
-            return Ok(());
-        };
-        let media_type = content["mimeType"].as_str().unwrap_or("application/octet-stream");
-        let ending = match media_type {
-            "image/jpeg" => "jpg",
-            "image/gif" => "gif",
-            "image/webp" => "webp",
-            _ => "png",
-        };
-        let kept = match spooled(bytes).await {
-            Ok(file) => self.spec.blobs.keep(file).await,
-            Err(why) => Err(why),
-        };
-        match kept {
-            Ok((digest, size)) => {
-                let (name, media_type) = (format!("picture.{ending}"), one_line(media_type, 80));
-                let file = Attachment { name, media_type, size, digest };
-                self.log(Record::Shared { file: file.clone() }).await?;
-                self.send(HarnessEvent::File(file)).await
-            }
-            Err(why) => {
-                tracing::warn!(error = %why, "a picture of an agent's could not be kept");
-                Ok(())
-            }
+            _ => self.gives(content).await,
         }
     }
 
@@ -138,18 +105,6 @@ impl Run {
         self.agent.cost_micros = total;
         self.send(HarnessEvent::Usage(Usage { cost_micros: more, ..Usage::default() })).await
     }
-}
-
-/// Bytes as a file that is gone once it is closed.
-async fn spooled(bytes: Vec<u8>) -> std::io::Result<tokio::fs::File> {
-    let file = tokio::task::spawn_blocking(move || {
-        use std::io::{Seek, Write};
-        let mut file = tempfile::tempfile()?;
-        file.write_all(&bytes)?;
-        file.rewind()?;
-        Ok::<_, std::io::Error>(file)
-    });
-    Ok(tokio::fs::File::from_std(file.await.map_err(std::io::Error::other)??))
 }
 
 /// A plan as lines.

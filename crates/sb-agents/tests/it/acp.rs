@@ -5,6 +5,7 @@ use sb_engine::model::*;
 use crate::world::*;
 
 mod choices;
+mod files;
 mod settings;
 
 fn write(path: &str) -> String {

@@ -73,6 +73,10 @@ pub async fn app_with(change: impl FnOnce(&mut Profile)) -> TestApp {
 }
 
 pub async fn send(app: &TestApp, text: &str) -> Follow {
+    send_with(app, text, Vec::new()).await
+}
+
+pub async fn send_with(app: &TestApp, text: &str, files: Vec<Attachment>) -> Follow {
     let profile: ProfileName = "assistant".into();
     let manner = Manner {
         busy: Busy::Queue,
@@ -90,7 +94,7 @@ pub async fn send(app: &TestApp, text: &str) -> Follow {
         from: Principal("http:ann".into()),
         rights: Rights::ALL,
         text: text.to_owned(),
-        files: Vec::new(),
+        files,
         manner,
         origin: None,
     };

@@ -1,5 +1,6 @@
 //! The program as people run it: the real binary, in homes of its own, on free ports.
 
+mod agents;
 mod bridging;
 mod commands;
 mod deciding;
