@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use sb_wire::a2a::{Code, Operation, Unreadable, Version, failure, names_field};
 use sb_wire::jsonrpc::{self, Failure, INTERNAL, Message, NO_SUCH_METHOD};
+use sb_wire::sse;
 use serde_json::Value;
 
 use super::{Shared, card, hooks, stream, tasks};
@@ -82,10 +83,14 @@ pub(super) async fn asked(
 }
 
 async fn perform(operation: Operation, asked: Asked, headers: &HeaderMap) -> Response {
-    let id = asked.id.clone();
+    let (id, version) = (asked.id.clone(), asked.version);
     let done = match operation {
-        Operation::Stream => return stream::send(asked).await.unwrap_or_else(|why| whole(id, Err(why))),
-        Operation::Follow => return stream::follow(asked).await.unwrap_or_else(|why| whole(id, Err(why))),
+        Operation::Stream => {
+            return stream::send(asked).await.unwrap_or_else(|why| refused(version, id, why));
+        }
+        Operation::Follow => {
+            return stream::follow(asked).await.unwrap_or_else(|why| refused(version, id, why));
+        }
         Operation::Send => tasks::send(&asked).await,
         Operation::Get => tasks::get(&asked).await,
         Operation::List => tasks::list(&asked).await,
@@ -155,6 +160,15 @@ fn read(headers: &HeaderMap, body: &[u8]) -> Read {
         }
     };
     Ok((operation, version, id, params))
+}
+
+/// A refusal where a stream was asked for: in 0.3 it is the stream's one event, in 1.0 a plain answer.
+fn refused(version: Version, id: Value, why: Failure) -> Response {
+    if version == Version::V1_0 {
+        return whole(id, Err(why));
+    }
+    let event = sse::encode("", &jsonrpc::line(&Message::Answer { id, result: Err(why) }));
+    ([(header::CONTENT_TYPE, "text/event-stream")], event).into_response()
 }
 
 /// One answer.

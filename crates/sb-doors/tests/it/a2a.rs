@@ -243,8 +243,14 @@ async fn a_task_is_followed_from_where_it_is_with_its_pieces_by_as_many_as_like(
         assert!(words.starts_with("word1 word2 ") && words.trim_end().ends_with("word60"), "{words}");
         assert_eq!(events.last().unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
     }
-    let ended = ask(&server, MACHINE, "tasks/resubscribe", json!({"id": begun["id"]})).await;
+    let ended = ask(&server, MACHINE, "SubscribeToTask", json!({"id": begun["id"]})).await;
     assert_eq!(code(&ended), -32004);
+    // The older version's refusal is the one event of its stream.
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/resubscribe", "params": {"id": "nothing"}});
+    let request = server.request(reqwest::Method::POST, "/v1/profiles/assistant/a2a");
+    let refused = request.bearer_auth(MACHINE).json(&body).send().await.unwrap();
+    assert_eq!(refused.headers()["content-type"], "text/event-stream");
+    assert!(refused.text().await.unwrap().contains("-32001"));
 }
 
 #[tokio::test]
