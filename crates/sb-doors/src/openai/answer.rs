@@ -58,7 +58,7 @@ fn failed(ending: &Ending) -> Fault {
     let code = ending.fault.as_ref().and_then(|fault| match fault.kind {
         TurnFaultKind::Overloaded => Some("overloaded"),
         TurnFaultKind::RateLimited => Some("rate_limit_exceeded"),
-        TurnFaultKind::Credit => Some("insufficient_quota"),
+        TurnFaultKind::Credit | TurnFaultKind::Budget => Some("insufficient_quota"),
         TurnFaultKind::ContextFull => Some("context_length_exceeded"),
         _ => None,
     });
@@ -72,6 +72,7 @@ fn refused(ending: &Ending) -> Result<String> {
         Some(Refusal::MayNotDecide | Refusal::MayNotInstruct | Refusal::Suspended) => {
             Err(Fault::forbidden(said))
         }
+        Some(Refusal::Budget) => Err(Fault::used_up(said)),
         Some(Refusal::Busy | Refusal::OtherSession) => Err(Fault::busy(said)),
         _ => Ok(said),
     }

@@ -67,6 +67,11 @@ impl Fault {
         let busy = Self::new(409, "rate_limit_error", Some("conversation_busy"), said);
         Self { after: Some(2), again: Some(false), ..busy }
     }
+    /// A budget is used up: trying again changes nothing soon.
+    pub fn used_up(said: impl Into<String>) -> Self {
+        let used_up = Self::new(429, "insufficient_quota", Some("insufficient_quota"), said);
+        Self { again: Some(false), ..used_up }
+    }
     /// The turn failed: what it did, it did.
     pub fn failed(said: impl Into<String>, code: Option<&'static str>) -> Self {
         Self { again: Some(false), ..Self::new(500, "server_error", code, said) }
@@ -111,6 +116,7 @@ impl From<&HttpError> for Fault {
                 Self { after: Some(10), again: Some(false), ..full }
             }
             Code::Busy | Code::Waiting | Code::NotWaiting | Code::OtherSession => Self::busy(said),
+            Code::Budget => Self::used_up(said),
             Code::Closing => Self::closing(said),
             Code::Store => Self { after: Some(60), ..Self::new(503, "server_error", None, said) },
             Code::Internal => Self::new(500, "server_error", None, said),

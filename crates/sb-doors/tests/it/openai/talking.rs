@@ -194,3 +194,19 @@ async fn files_the_agent_shares_come_back_as_links_that_need_a_token_of_the_prof
     .await;
     assert_eq!(session, answer.session());
 }
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_is_an_error_that_is_not_tried_again() {
+    let server = Server::start().await;
+    let (talk, _) = say(&server, &Talk::new(), "one").await;
+    let mut profile = server.app.profile("assistant");
+    profile.budgets.sender.tokens = Some(1);
+    server.app.engine.put_profile(profile, None).await.unwrap();
+    let mut last = None;
+    for _ in 0..2 {
+        last = Some(reply(post(&server, MACHINE, &talk.with("two").body())).await);
+    }
+    let refused = last.unwrap();
+    is_error(&refused, 429, "insufficient_quota", json!("insufficient_quota"), json!(null));
+    assert_eq!(refused.headers["x-should-retry"], "false");
+}
