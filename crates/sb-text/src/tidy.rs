@@ -135,19 +135,25 @@ fn push_addresses(done: &mut Vec<Inline>, text: String) {
     }
 }
 
-/// Removes white space and breaks at both ends, and white space around breaks.
+/// Removes white space and breaks at both ends, and white space around breaks. A mark that held nothing else leaves
+/// several texts of white space side by side.
 fn trim_edges(all: &mut Vec<Inline>) {
+    trim_breaks(all);
+    let blank = |inline: &Inline| match inline {
+        Inline::Break => true,
+        Inline::Text(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    let starts = all.iter().take_while(|inline| blank(inline)).count();
+    all.drain(..starts);
+    while all.last().is_some_and(blank) {
+        all.pop();
+    }
     if let Some(Inline::Text(text)) = all.first_mut() {
         *text = text.trim_start().to_owned();
     }
     if let Some(Inline::Text(text)) = all.last_mut() {
         text.truncate(text.trim_end().len());
-    }
-    trim_breaks(all);
-    let starts = all.iter().take_while(|inline| matches!(inline, Inline::Break)).count();
-    all.drain(..starts);
-    while matches!(all.last(), Some(Inline::Break)) {
-        all.pop();
     }
 }
 

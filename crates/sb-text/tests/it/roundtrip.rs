@@ -27,3 +27,13 @@ proptest! {
         prop_assert_eq!(words(&Doc::parse(&written)), words(&doc), "{}", written);
     }
 }
+
+#[test]
+fn white_space_that_only_a_mark_held_is_none_at_an_edge() {
+    for text in ["[ ~~&nbsp;~~\n\nword", "~~&nbsp;~~ [\n\nword", "a ~~&nbsp;~~ **&nbsp;**\n\nb"] {
+        let doc = Doc::parse(text);
+        let plain = render(&doc, Dialect::Plain, Unit::Chars).text;
+        assert!(plain.lines().all(|line| line == line.trim()), "{plain:?}");
+        assert_eq!(Doc::parse(&again(&doc)), doc);
+    }
+}
