@@ -27,7 +27,7 @@ const PROMPT: &str = "!say Good morning.";
 pub(super) async fn measure(plan: &Plan) -> Result<String> {
     let rounds = if plan.quick { 10 } else { 60 };
     let home = Home::make(plan, "scripted", None)?;
-    let workspace = home.path().join("workspace");
+    let workspace = home.path().join("workspaces/bench");
     std::fs::create_dir_all(&workspace)?;
     let folder = workspace.display().to_string();
     home.profile(&["set", "bench", "--autonomy", "L4", "--workspace", &folder])?;
