@@ -48,8 +48,8 @@ async fn calls(home: &Home, server: &Server, rounds: usize) -> Result<String> {
     let script = |line: &str, times: usize| format!("{}!say Done.", format!("{line}\n").repeat(times));
     let kinds = [
         ("none (floor)", script("", 0)),
-        ("`list_files`, which reads", script("!tool list_files {}", CALLS)),
-        ("`write_file`, which acts", script(r#"!tool write_file {"path":"a.txt","text":"x"}"#, CALLS)),
+        ("`list_files`, which reads", script(r#"!tool list_files {"path":"."}"#, CALLS)),
+        ("`write_file`, which acts", script(r#"!tool write_file {"path":"a.txt","content":"x"}"#, CALLS)),
     ];
     let mut connection = server.connect().await?;
     let mut disk = Disk::open(home.path())?;
@@ -62,6 +62,7 @@ async fn calls(home: &Home, server: &Server, rounds: usize) -> Result<String> {
         }
         disk.try_once()?;
     }
+    ensure!(home.path().join("workspaces/bench/a.txt").exists(), "the calls wrote nothing");
     let commit = disk.commit_ms();
     let mut table = Table::new(&["calls in one turn", "turn p50 ms", "a call, ms", "disk commits a call"]);
     let mut floor = None;
