@@ -5,9 +5,11 @@ use std::path::Path;
 
 use crate::world::World;
 
-/// An agent that says nothing, hears nothing, and has started something itself.
+/// An agent that heeds nothing but its first line, and has started something itself. Until it was told that line,
+/// it is only just being started, and a kill of ours may come before anybody could be told of it.
 const DEAF: &str = r#"#!/bin/sh
 trap '' TERM HUP INT
+read -r first
 sleep 600 </dev/null >/dev/null 2>&1 &
 echo $! > child.new; mv child.new child
 echo $$ > leader.new; mv leader.new leader
