@@ -5,6 +5,7 @@
 
 mod a2a;
 mod acp;
+mod exit;
 mod keep;
 mod pi;
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use sb_channel::{FirstWord, Gesture, Typing};
-use sb_core::Input;
-use sb_core::model::{Address, Call, FaultKind, HarnessEvent, Profile, TurnId, house_tool};
-use sb_store::{ConversationPlace, StoreError};
+use sb_core::model::{Address, FaultKind};
+use sb_store::ConversationPlace;
 
 use crate::Engine;
 
@@ -57,38 +56,6 @@ impl Engine {
             None => notes.push(format!("The channel {slug} is switched off.")),
         }
         Ok(notes)
-    }
-
-    /// A call that cannot be done is not put before anybody.
-    pub(crate) async fn unless_it_cannot_be(
-        &self,
-        profile: &Profile,
-        input: Input,
-    ) -> Result<Input, StoreError> {
-        let Input::Harness(turn, HarnessEvent::Call(call)) = input else { return Ok(input) };
-        if house_tool(&call.tool).is_none() {
-            return Ok(Input::Harness(turn, HarnessEvent::Call(call)));
-        }
-        let why = match self.store().house_cannot(&profile.name, profile.agent, &call).await? {
-            Some(why) => Some(why),
-            None => self.cannot_be_reached(&call).await?,
-        };
-        Ok(cannot(turn, call, why))
-    }
-
-    async fn cannot_be_reached(&self, call: &Call) -> Result<Option<String>, StoreError> {
-        let to = call.input.get("to").and_then(|to| to.as_str()).filter(|_| call.tool == "send_message");
-        let Some(to) = to else { return Ok(None) };
-        let place = self.store().conversation_place(&to.into()).await?;
-        let Some(place) = place else { return Ok(None) };
-        Ok(self.writes_first(&place).await.err().map(|why| format!("Nothing was sent. {why}")))
-    }
-}
-
-fn cannot(turn: TurnId, call: Call, why: Option<String>) -> Input {
-    match why {
-        Some(why) => Input::CannotBe(turn, call, why),
-        None => Input::Harness(turn, HarnessEvent::Call(call)),
     }
 }
 

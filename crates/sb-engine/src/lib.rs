@@ -14,6 +14,7 @@ mod desk;
 mod error;
 mod first_word;
 mod follow;
+mod house;
 mod jobs;
 mod kept;
 mod ledger;

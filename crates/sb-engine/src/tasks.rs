@@ -86,15 +86,15 @@ impl Engine {
         Ok(all)
     }
 
-    /// Webhooks that may have something to be told, each with what it leads to, if that is still known.
-    pub async fn due_task_hooks(&self) -> Result<Vec<(TaskHook, Option<Secret>)>> {
-        let mut all = Vec::new();
-        for hook in self.store().due_task_hooks(self.now()).await? {
-            // One that cannot be opened must not hold up the others.
-            let address = self.store().task_hook_address(&hook).await.unwrap_or_default();
-            all.push((hook, address));
-        }
-        Ok(all)
+    /// Some of the webhooks of which something is still to be told, now or later: those after a task's and id, in
+    /// that order; none after the last.
+    pub async fn open_task_hooks(&self, after: (MessageId, &str)) -> Result<Vec<TaskHook>> {
+        Ok(self.store().open_task_hooks(after).await?)
+    }
+
+    /// What a webhook leads to, if that is still known. One that cannot be opened must not hold up the others.
+    pub async fn task_hook_address(&self, hook: &TaskHook) -> Option<Secret> {
+        self.store().task_hook_address(hook).await.unwrap_or_default()
     }
 
     /// Notes how telling a webhook went.

@@ -141,6 +141,10 @@ impl ConversationId {
     pub fn new(door: &str, profile: &ProfileName, name: &str) -> Self {
         Self(format!("{door}:{profile}:{name}"))
     }
+    /// The profile it is with.
+    pub fn profile(&self) -> ProfileName {
+        ProfileName(self.0.split(':').nth(1).unwrap_or_default().to_owned())
+    }
     /// The name part, as the door's user gave it.
     pub fn name(&self) -> &str {
         self.0.splitn(3, ':').nth(2).unwrap_or(&self.0)

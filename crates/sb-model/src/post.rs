@@ -94,3 +94,11 @@ pub struct Post {
     #[serde(default)]
     pub failed: bool,
 }
+
+impl Post {
+    /// One that says nothing yet.
+    pub fn new(key: PostKey, to: Address) -> Self {
+        let (files, choices, answers) = (Vec::new(), Vec::new(), Vec::new());
+        Self { key, to, text: String::new(), files, choices, answers, failed: false }
+    }
+}

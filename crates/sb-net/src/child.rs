@@ -60,6 +60,7 @@ pub struct Finished {
 pub async fn run(program: Program) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     let mut output = pipe::Receiver::from_owned_fd(reader.into())?;
+    watch::ready();
     let mut child = command(&program, writer)?.spawn()?;
     let group = Group::of(&child);
     let mut kept = Kept::new(program.keep);

@@ -57,6 +57,7 @@ impl Companion {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        crate::watch::ready();
         let mut child = command.spawn()?;
         let group = Group::of(&child);
         let gone = || io::Error::other("it has no input or output");

@@ -31,6 +31,16 @@ struct Watch {
     groups: BTreeSet<i32>,
 }
 
+/// A process is about to be started: whoever watches is there before it is, and needs only be told.
+pub(crate) fn ready() {
+    let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    if watch.watcher.is_none()
+        && let Err(why) = watch.start()
+    {
+        warn(&why);
+    }
+}
+
 /// A group was started, led by this process.
 pub(crate) fn begins(leader: Pid) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,8 +50,12 @@ pub(crate) fn begins(leader: Pid) {
     if watch.tell("begins", leader.as_raw()).is_err()
         && let Err(why) = watch.start()
     {
-        tracing::warn!(error = %why, "what is started now would outlive us if we were killed");
+        warn(&why);
     }
+}
+
+fn warn(why: &io::Error) {
+    tracing::warn!(error = %why, "what is started now would outlive us if we were killed");
 }
 
 /// A group of ours is gone.

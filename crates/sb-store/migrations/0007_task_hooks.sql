@@ -10,11 +10,11 @@ create table task_hooks (
     told text not null,
     -- How often telling it failed in a row.
     tries bigint not null,
-    -- When it is looked at next; none: there is nothing more to tell.
+    -- When it is told next, at the earliest; none: there is nothing more to tell.
     due bigint,
     primary key (task, id)
 ) {keyed};
-create index task_hooks_due on task_hooks (due) where due is not null;
+create index task_hooks_open on task_hooks (task, id) where due is not null;
 
 -- What other agents sent, for their lists of tasks.
 create index messages_of_agents on messages (conversation, id)

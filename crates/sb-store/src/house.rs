@@ -67,21 +67,13 @@ pub(crate) fn perform(db: &Connection, books: &Books, of: &HouseCall<'_>) -> Res
 }
 
 fn send(db: &Connection, of: &HouseCall<'_>) -> Result<HouseDone> {
-    let profile = profile_of(of.conversation);
+    let profile = of.conversation.profile();
     let (to, at, text) = match to_send(db, &profile, of.call)? {
         Ok(found) => found,
         Err(why) => return Ok(no(&why)),
     };
     let key = PostKey::sent(of.turn, &of.call.id);
-    let post = Post {
-        key,
-        to: at,
-        text,
-        files: Vec::new(),
-        choices: Vec::new(),
-        answers: Vec::new(),
-        failed: false,
-    };
+    let post = Post { text, ..Post::new(key, at) };
     posting::post(db, &to, &post, Some(of.now))?;
     note_sent(db, &to, &post.text, of.now)?;
     Ok(HouseDone { ok: true, text: format!("The message is on its way to {to}.") })
@@ -147,11 +139,6 @@ fn named(place: &ConversationPlace) -> Option<String> {
     let origin = place.origin.as_ref()?;
     let who = one_line(&origin.person.name, 40);
     Some(if who.is_empty() { place.id.to_string() } else { format!("{} ({who})", place.id) })
-}
-
-/// The profile in a conversation's id.
-fn profile_of(conversation: &ConversationId) -> ProfileName {
-    conversation.0.split(':').nth(1).unwrap_or_default().into()
 }
 
 pub(crate) fn no(text: &str) -> HouseDone {

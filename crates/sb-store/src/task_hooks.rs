@@ -10,8 +10,8 @@ use crate::rows;
 use crate::secrets::of_profile;
 use crate::store::Store;
 
-/// Webhooks that one look takes up.
-const MOST_AT_ONCE: i64 = 500;
+/// Webhooks that one look reads.
+pub const HOOKS_AT_ONCE: usize = 500;
 
 /// One webhook, without its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,10 @@ impl Store {
                     return Ok(false);
                 }
                 db.prepare_cached(&format!(
-                    "insert or replace into task_hooks ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)"
+                    "insert into task_hooks ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)
+                     on conflict (task, id) do update
+                     set profile = excluded.profile, version = excluded.version, told = excluded.told,
+                         tries = excluded.tries, due = excluded.due"
                 ))?
                 .execute(params![
                     hook.task.0,
@@ -96,14 +99,17 @@ impl Store {
         Ok(gone)
     }
 
-    /// Webhooks to look at: those whose last telling did not fail, and those whose wait is over.
-    pub async fn due_task_hooks(&self, now: Timestamp) -> Result<Vec<TaskHook>> {
+    /// Webhooks of which something is still to be told, now or later: at most [`HOOKS_AT_ONCE`], those that come
+    /// after a task's and id. So all are come to, however many there are.
+    pub async fn open_task_hooks(&self, after: (MessageId, &str)) -> Result<Vec<TaskHook>> {
+        let (task, id) = (after.0.0, after.1.to_owned());
         self.read("looking for webhooks", move |db| {
             let sql = format!(
-                "select {COLUMNS} from task_hooks where due is not null and (due <= $1 or tries = 0)
-                 order by due limit $2"
+                "select {COLUMNS} from task_hooks
+                 where due is not null and (task > $1 or (task = $1 and id > $2)) order by task, id limit $3"
             );
-            rows::collect(&mut *db.prepare_cached(&sql)?, params![now.0, MOST_AT_ONCE], hook)
+            let most = i64::try_from(HOOKS_AT_ONCE).unwrap_or(i64::MAX);
+            rows::collect(&mut *db.prepare_cached(&sql)?, params![task, id, most], hook)
         })
         .await
     }
@@ -193,13 +199,13 @@ mod tests {
         assert!(store.put_task_hook(of("7"), address.clone(), 8).await.expect("replaced"));
         store.close().await.expect("closed");
         let store = Store::open(folder.path(), Durability::Process).await.expect("opened again");
-        assert_eq!(store.due_task_hooks(Timestamp(0)).await.expect("due").len(), 8);
+        assert_eq!(store.open_task_hooks((MessageId(0), "")).await.expect("open").len(), 8);
         let opened = store.task_hook_address(&of("0")).await.expect("read").map(|s| s.expose().to_owned());
         assert_eq!(opened.as_deref(), Some("https://x.example/s3cret"));
         store.note_task_hook(TaskHook { due: None, told: "done".into(), ..of("0") }).await.expect("noted");
         store.note_task_hook(TaskHook { tries: 1, due: Some(Timestamp(9)), ..of("1") }).await.expect("noted");
-        assert_eq!(store.due_task_hooks(Timestamp(0)).await.expect("due").len(), 6);
-        assert_eq!(store.due_task_hooks(Timestamp(9)).await.expect("due").len(), 7);
+        assert_eq!(store.open_task_hooks((MessageId(0), "")).await.expect("open").len(), 7);
+        assert_eq!(store.open_task_hooks((MessageId(7), "5")).await.expect("open").len(), 2, "6 and 7");
         assert!(store.remove_task_hook(&of("0")).await.expect("gone"));
         assert!(store.task_hook_address(&of("0")).await.expect("read").is_none());
         assert_eq!(store.task_hooks(MessageId(7)).await.expect("listed").len(), 7);

@@ -10,7 +10,8 @@ use super::files;
 use super::known::is_id;
 use super::reply::Shown;
 use super::trouble::{self, garbled};
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 /// Lines of progress that are kept for the trace.
 const MOST_STEPS: usize = 40;

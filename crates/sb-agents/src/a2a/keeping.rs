@@ -4,7 +4,8 @@ use sb_harness::HarnessEvent;
 use sb_harness::model::{Call, CallId, Principal, Record, ToolClass, Usage};
 use serde_json::json;
 
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 impl Run<'_> {
     /// What the turn brought is kept, and where the conversation stands.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sb_harness::model::text::one_line;
 use sb_harness::model::{StopReason, TurnFault};
-use sb_harness::{Events, HarnessInput, Inputs, TurnSpec};
+use sb_harness::{Events, Inputs, TurnSpec};
 use sb_wire::a2a::{Event, Message, Operation, Query, Send, State, Task};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -17,6 +17,7 @@ use super::peer::{Incoming, Peer};
 use super::prompt;
 use super::reply::Reply;
 use super::trouble::{Trouble, garbled};
+use crate::exit::{Exit, stopped};
 
 /// A stream that is silent for so long is taken for broken, once its task is known.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -31,12 +32,6 @@ const MOST_FOLLOWED: u32 = 5;
 /// Between two looks at a task, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-
-/// What is told when nobody hears us any more, or something failed.
-pub(super) enum Exit {
-    Unheard,
-    Fault(TurnFault),
-}
 
 pub(super) struct Run<'a> {
     context: &'a A2aContext,
@@ -107,11 +102,6 @@ pub(super) async fn run(
         (Err(Exit::Fault(fault)), _) => Err(fault),
         (Ok(how), Ok(())) => Ok(how),
     }
-}
-
-/// Waits until the turn is told to stop, or nobody is there to tell it anything.
-async fn stopped(inputs: &mut Inputs) {
-    while !matches!(inputs.recv().await, Some(HarnessInput::Stop) | None) {}
 }
 
 impl Run<'_> {

@@ -4,7 +4,8 @@ use sb_harness::model::text::one_line;
 use sb_harness::model::{Record, TurnFault, TurnFaultKind};
 use serde_json::Value;
 
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 /// Modes in which an agent only plans.
 const PLANNING: [&str; 2] = ["plan", "read-only"];

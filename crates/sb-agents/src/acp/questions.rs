@@ -12,7 +12,8 @@ use super::calls::{self, LeadsOut};
 use super::files;
 use super::options::Options;
 use super::places::within;
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 /// Changes that were allowed and may still be asked of us to make.
 const MOST_ALLOWED: usize = 20;

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::files;
 use super::places::within;
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 /// What is shared, and what people call it.
 enum Given {

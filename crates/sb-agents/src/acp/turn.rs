@@ -19,17 +19,12 @@ use super::opening::{Agent, Opened, Opening, known_session};
 use super::presets::Launch;
 use super::prompt::{self, Knows};
 use super::questions::Question;
+use crate::exit::{Exit, stopped};
 
 /// How long an agent may take to stop, before its process is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// Prompts of one turn: a person's reason for declining is told in one of its own.
 const MOST_PROMPTS: usize = 20;
-
-/// What is told when nobody hears us any more, or something failed.
-pub(super) enum Exit {
-    Unheard,
-    Fault(TurnFault),
-}
 
 /// One run of a turn.
 pub(super) struct Run {
@@ -117,11 +112,6 @@ pub(super) async fn run(
         (Err(Exit::Unheard), _) | (_, Err(_)) => (Ok(StopReason::Stopped), None),
         (Err(Exit::Fault(fault)), _) => (Err(fault), None),
     }
-}
-
-/// Waits until the turn is told to stop, or nobody is there to tell it anything.
-async fn stopped(inputs: &mut Inputs) {
-    while !matches!(inputs.recv().await, Some(HarnessInput::Stop) | None) {}
 }
 
 impl Run {

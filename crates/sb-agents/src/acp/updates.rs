@@ -6,7 +6,8 @@ use sb_harness::model::{CallId, Usage};
 use serde_json::Value;
 
 use super::settings::told_mode;
-use super::turn::{Exit, Run};
+use super::turn::Run;
+use crate::exit::Exit;
 
 /// Steps of a plan that are kept.
 const MOST_STEPS: usize = 100;

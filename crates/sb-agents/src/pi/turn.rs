@@ -17,6 +17,7 @@ use super::launch::Started;
 use super::process::{Opened, Pi};
 use crate::acp::opening::known_session;
 use crate::acp::prompt::{self, Knows};
+use crate::exit::{Exit, stopped};
 
 /// How long it may take to stop, before its process is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -24,12 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const SHOWN: usize = 20_000;
 /// Calls that may be at work at once.
 const MOST_OPEN: usize = 100;
-
-/// Why a turn goes no further.
-enum Exit {
-    Unheard,
-    Fault(TurnFault),
-}
 
 struct Run {
     pi: Pi,
@@ -57,10 +52,9 @@ pub(super) async fn run(
     let opened = match running.filter(|pi| known.as_ref() == Some(&pi.session)) {
         Some(pi) => Ok((pi, Opened::Known)),
         None => {
-            let stopped = async { while !matches!(inputs.recv().await, Some(HarnessInput::Stop) | None) {} };
             tokio::select! {
                 opened = Pi::open(started, known.as_deref()) => opened,
-                () = stopped => return (Ok(StopReason::Stopped), None),
+                () = stopped(&mut inputs) => return (Ok(StopReason::Stopped), None),
             }
         }
     };

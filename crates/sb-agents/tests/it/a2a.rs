@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use sb_agents::{A2aContext, A2aHarness, A2aKeys};
+use sb_engine::Agents;
 use sb_engine::harness::Harness;
 use sb_engine::model::*;
-use sb_engine::{Agents, Follow};
 use sb_harness::net::{Away, Looking, Resolve};
 use sb_testkit::app::TestApp;
 use sb_wire::a2a::{Content, Operation, Version};
 
 use crate::a2a_agent::{Manner as PeerManner, Peer};
+use crate::world::{log, say, send_with};
 
 /// Whatever it is told.
 #[derive(Default)]
@@ -61,40 +62,6 @@ async fn app_at(address: &str, key: Option<&'static str>) -> TestApp {
 async fn app(manner: PeerManner) -> (TestApp, Peer) {
     let peer = Peer::start(manner).await;
     (app_at(&peer.address, None).await, peer)
-}
-
-async fn send_with(app: &TestApp, text: &str, files: Vec<Attachment>) -> Follow {
-    let profile: ProfileName = "assistant".into();
-    let manner = Manner {
-        busy: Busy::Queue,
-        debounce_ms: 0,
-        commands_wait: true,
-        stop_words: true,
-        names_writers: false,
-        ask_expiry_ms: None,
-    };
-    let inbound = Inbound {
-        conversation: ConversationId::new("http", &profile, "ops"),
-        profile,
-        session: None,
-        key: None,
-        from: Principal("http:ann".into()),
-        rights: Rights::ALL,
-        text: text.to_owned(),
-        files,
-        manner,
-        origin: None,
-    };
-    app.engine.follow(app.engine.submit(inbound).await.expect("it is taken").receipt)
-}
-
-async fn say(app: &TestApp, text: &str) -> Ending {
-    send_with(app, text, Vec::new()).await.ending().await.expect("an ending")
-}
-
-async fn log(app: &TestApp, ending: &Ending) -> Vec<Record> {
-    let view = app.engine.session(ending.session.unwrap()).await.expect("a session");
-    view.log.into_iter().map(|e| e.record).collect()
 }
 
 fn said(message: &sb_wire::a2a::Message) -> String {

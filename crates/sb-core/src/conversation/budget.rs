@@ -16,12 +16,12 @@ impl Conversation {
         run.used += more;
         run.spent += more;
         let budgets = self.context.profile.budgets;
-        let of_tools = |budget: sb_model::Budget| sb_model::Budget { tools: None, ..budget };
+        let without_tools = |budget: sb_model::Budget| sb_model::Budget { tools: None, ..budget };
         let session = self.session_usage();
-        let of_run = self.run.as_ref().and_then(|run| of_tools(budgets.run).reached(&run.spent));
+        let of_run = self.run.as_ref().and_then(|run| without_tools(budgets.run).reached(&run.spent));
         let over = match of_run {
             Some(what) => Some(format!("The budget of one run, {what}, is used up")),
-            None => of_tools(budgets.session)
+            None => without_tools(budgets.session)
                 .reached(&session)
                 .map(|what| format!("The budget of this session, {what}, is used up")),
         };

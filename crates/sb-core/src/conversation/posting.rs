@@ -48,7 +48,7 @@ impl Conversation {
         }
         let waiting = self.state.waiting.iter().find(|m| m.id == message);
         let Some(origin) = waiting.and_then(|m| m.origin.as_deref()) else { return };
-        let mut post = new_post(PostKey::answer(message), &origin.address);
+        let mut post = Post::new(PostKey::answer(message), origin.address.clone());
         post.text.clone_from(&ending.said);
         post.answers.extend(origin.address.message.clone());
         self.post(post);
@@ -63,7 +63,7 @@ impl Conversation {
             // Nobody is at work on it, so what it showed before is not at hand: this is said apart.
             None => PostKey::closing(turn.id),
         };
-        let mut post = new_post(key, to);
+        let mut post = Post::new(key, to.clone());
         if let Some(run) = run {
             post.text = run.stretch_words();
             post.files = run.stretch_files();
@@ -85,7 +85,7 @@ impl Conversation {
         let Some(stored) = self.state.turn.as_ref().filter(|t| t.id == turn) else { return };
         let Some(to) = address_of(stored).cloned() else { return };
         if let Some(run) = self.run.as_ref() {
-            let mut words = new_post(PostKey::reply(turn, run.asked), &to);
+            let mut words = Post::new(PostKey::reply(turn, run.asked), to.clone());
             words.text = run.stretch_words();
             words.files = run.stretch_files();
             if !words.text.is_empty() || !words.files.is_empty() {
@@ -107,7 +107,7 @@ impl Conversation {
     }
 
     fn question(&self, pending: &Pending, key: PostKey, to: &Address) -> Post {
-        let mut post = new_post(key, to);
+        let mut post = Post::new(key, to.clone());
         post.choices = choices(pending, self.may_stand(pending));
         post.text = question_text(pending, &post.choices);
         post
@@ -128,7 +128,7 @@ impl Conversation {
     pub(super) fn post_restarted(&mut self) {
         let Some(turn) = &self.state.turn else { return };
         let Some(to) = address_of(turn) else { return };
-        let mut post = new_post(PostKey::restarted(turn.id), to);
+        let mut post = Post::new(PostKey::restarted(turn.id), to.clone());
         post.text = RESTARTED.to_owned();
         self.post(post);
     }
@@ -154,18 +154,6 @@ pub(super) fn is_same_place(one: &Message, other: &Message) -> bool {
 
 fn message_ref(message: &Message) -> Option<sb_model::MessageRef> {
     message.origin.as_deref().and_then(|o: &Origin| o.address.message.clone())
-}
-
-fn new_post(key: PostKey, to: &Address) -> Post {
-    Post {
-        key,
-        to: to.clone(),
-        text: String::new(),
-        files: Vec::new(),
-        choices: Vec::new(),
-        answers: Vec::new(),
-        failed: false,
-    }
 }
 
 /// What a person may answer. What is the agent's own stands behind what it means, so that no name can mislead.

@@ -15,7 +15,7 @@ use super::{A2aOffer, ending, hooks};
 use crate::engine::harness::net::Ask;
 use crate::engine::store::TaskHook;
 use crate::engine::{Engine, Looked};
-use crate::model::Secret;
+use crate::model::{MessageId, Secret};
 
 /// How often it is looked whether a state has changed.
 const EVERY: Duration = Duration::from_secs(1);
@@ -28,34 +28,50 @@ const MOST_TRIES: u32 = 12;
 /// The wait after the first failure, doubled each time.
 const FIRST_WAIT_MS: i64 = 2_000;
 
-/// Tells webhooks until the server closes.
+/// Tells webhooks until the server closes. Where none is open, nothing is looked at until one is set.
 pub async fn run(engine: Engine, offer: Arc<A2aOffer>, closing: CancellationToken) {
     loop {
+        let any = tokio::select! {
+            () = closing.cancelled() => return,
+            any = pass(&engine, &offer) => any,
+        };
+        let again = async {
+            match any {
+                true => tokio::time::sleep(EVERY).await,
+                false => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = closing.cancelled() => return,
             () = offer.stirred.notified() => {}
-            () = tokio::time::sleep(EVERY) => {}
-        }
-        let due = match engine.due_task_hooks().await {
-            Ok(due) => due,
-            Err(why) => {
-                tracing::warn!(error = %why, "webhooks cannot be read");
-                continue;
-            }
-        };
-        let telling = futures_util::stream::iter(due)
-            .for_each_concurrent(AT_ONCE, |(hook, address)| look(&engine, &offer, hook, address));
-        tokio::select! {
-            () = closing.cancelled() => return,
-            () = telling => {}
+            () = again => {}
         }
     }
 }
 
+/// Looks at every open webhook once; whether there is any.
+async fn pass(engine: &Engine, offer: &A2aOffer) -> bool {
+    let mut after = (MessageId(0), String::new());
+    let mut any = false;
+    loop {
+        let open = match engine.open_task_hooks((after.0, &after.1)).await {
+            Ok(open) => open,
+            Err(why) => {
+                tracing::warn!(error = %why, "webhooks cannot be read");
+                return true;
+            }
+        };
+        let Some(last) = open.last() else { return any };
+        (any, after) = (true, (last.task, last.id.clone()));
+        let now = engine.now();
+        let due = open.into_iter().filter(|hook| hook.tries == 0 || hook.due.is_some_and(|due| due <= now));
+        futures_util::stream::iter(due).for_each_concurrent(AT_ONCE, |hook| look(engine, offer, hook)).await;
+    }
+}
+
 /// Tells one webhook, if there is something to tell.
-async fn look(engine: &Engine, offer: &A2aOffer, hook: TaskHook, address: Option<Secret>) {
-    let push = address.as_ref().and_then(hooks::opened);
-    let (Some(push), Ok(Some(looked))) = (push, engine.look(hook.task).await) else {
+async fn look(engine: &Engine, offer: &A2aOffer, hook: TaskHook) {
+    let Ok(Some(looked)) = engine.look(hook.task).await else {
         return note(engine, TaskHook { due: None, ..hook }).await;
     };
     let state = ending::state_of(looked.ending.as_ref(), looked.began);
@@ -63,6 +79,10 @@ async fn look(engine: &Engine, offer: &A2aOffer, hook: TaskHook, address: Option
     if word == hook.told {
         return;
     }
+    let address = engine.task_hook_address(&hook).await;
+    let Some(push) = address.as_ref().and_then(hooks::opened) else {
+        return note(engine, TaskHook { due: None, ..hook }).await;
+    };
     match tell(engine, offer, &hook, &push, &looked).await {
         Ok(()) => {
             metrics::counter!("switchboard_a2a_pushes_total", "outcome" => "told").increment(1);

@@ -51,7 +51,7 @@ pub use status::metrics_builder;
 pub use tls::Tls;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
 
-pub(crate) use body::read as read_body;
+pub(crate) use body::{Held, read as read_body};
 pub(crate) use error::Result;
 pub(crate) use files::{FileIn, check as check_files, keep as keep_files};
 pub(crate) use guesses::Peer;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::extract::Request as HttpRequest;
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 
 use super::error::{Fault, Result};
 use super::readers::{self, Reading};
@@ -31,6 +33,16 @@ pub(super) struct Taken {
     pub left_out: Vec<String>,
     /// Where links in its answer lead.
     pub links: Links,
+}
+
+/// A request that may be taken up, with its body; large ones wait for each other.
+pub(super) async fn received(door: &Door, request: HttpRequest) -> Result<(Parts, http::Held<'_>)> {
+    let (head, body) = request.into_parts();
+    if !door.is_open() {
+        return Err(Fault::closing("The server is closing; nothing was taken. Send it again soon."));
+    }
+    let held = http::read_body(&head.headers, body, &door.large_bodies).await?;
+    Ok((head, held))
 }
 
 /// Takes the last message of a talk into the session the rest of it belongs to. `after`: the talk goes on from

@@ -34,11 +34,7 @@ pub(super) async fn completions(
     Extension(who): Extension<Who>,
     request: HttpRequest,
 ) -> Result<Response> {
-    let (head, body) = request.into_parts();
-    if !door.is_open() {
-        return Err(Fault::closing("The server is closing; nothing was taken. Send it again soon."));
-    }
-    let held = http::read_body(&head.headers, body, &door.large_bodies).await?;
+    let (head, held) = ask::received(&door, request).await?;
     let fields = request::fields(&held.bytes)?;
     let model = request::model(&fields)?;
     let (profile, is_aside) = models::named(&door, &who, &model)?;

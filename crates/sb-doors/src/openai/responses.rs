@@ -16,7 +16,7 @@ use super::error::{Fault, Result};
 use super::request::{self, Fields, Request};
 use super::stream::{self, Form};
 use super::{aside, ask, chat, models};
-use crate::http::{self, Door, Who};
+use crate::http::{Door, Who};
 use crate::model::{Digest, MessageId, ProfileName};
 
 const PREVIOUS: &str = "previous_response_id";
@@ -27,11 +27,7 @@ pub(super) async fn create(
     Extension(who): Extension<Who>,
     request: HttpRequest,
 ) -> Result<Response> {
-    let (head, body) = request.into_parts();
-    if !door.is_open() {
-        return Err(Fault::closing("The server is closing; nothing was taken. Send it again soon."));
-    }
-    let held = http::read_body(&head.headers, body, &door.large_bodies).await?;
+    let (head, held) = ask::received(&door, request).await?;
     let fields = request::fields(&held.bytes)?;
     let model = request::model(&fields)?;
     let (profile, is_aside) = models::named(&door, &who, &model)?;

@@ -287,7 +287,7 @@ async fn asking_conversation(
     let asked = engine.store().post_place(&key).await.map_err(of_store)?;
     let here = asked.filter(|(_, address)| address.channel == *channel && address.chat.id == chat.id);
     Ok(here.map(|(conversation, _)| {
-        let profile = conversation.0.split(':').nth(1).unwrap_or_default().into();
+        let profile = conversation.profile();
         (conversation, profile)
     }))
 }

@@ -4,7 +4,7 @@
 //! floor, by this one: the same prompt, the same pipes, the same machine.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -146,7 +146,6 @@ struct Alone {
     from: BufReader<ChildStdout>,
     session: String,
     next: u64,
-    _folder: PathBuf,
 }
 
 impl Alone {
@@ -158,7 +157,7 @@ impl Alone {
         let mut child = command.spawn().with_context(|| format!("{} does not start", program.display()))?;
         let to = child.stdin.take().context("its input")?;
         let from = BufReader::new(child.stdout.take().context("its output")?);
-        let mut alone = Self { child, to, from, session: String::new(), next: 0, _folder: folder.clone() };
+        let mut alone = Self { child, to, from, session: String::new(), next: 0 };
         alone.ask("initialize", &json!({"protocolVersion": 1}))?;
         alone.until_answered(&mut None)?;
         alone.ask("session/new", &json!({"cwd": folder, "mcpServers": []}))?;
