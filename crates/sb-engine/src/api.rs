@@ -181,15 +181,7 @@ impl Engine {
     }
 
     async fn take(&self, inbound: Inbound) -> Result<Submitted> {
-        if self.is_closing() {
-            return Err(EngineError::new(
-                EngineErrorKind::Closing,
-                "The server is closing; nothing was taken. Send it again soon.",
-            ));
-        }
-        if self.0.profiles.get(&inbound.profile).is_none() {
-            return Err(EngineError::no_profile(&inbound.profile));
-        }
+        self.may_take(&inbound.profile)?;
         let conversation = inbound.conversation.clone();
         let now = self.0.clock.now();
         let taken = match never_waits(&inbound) {
@@ -210,6 +202,20 @@ impl Engine {
             Some(Taken::OtherBody(_)) => Err(EngineError::other_body()),
             Some(Taken::Full | Taken::Held { .. }) => Err(EngineError::full()),
             None => Err(EngineError::new(EngineErrorKind::Store, "The store took nothing.")),
+        }
+    }
+
+    /// Whether anything is taken for this profile now.
+    pub(crate) fn may_take(&self, profile: &ProfileName) -> Result<()> {
+        if self.is_closing() {
+            return Err(EngineError::new(
+                EngineErrorKind::Closing,
+                "The server is closing; nothing was taken. Send it again soon.",
+            ));
+        }
+        match self.0.profiles.get(profile) {
+            Some(_) => Ok(()),
+            None => Err(EngineError::no_profile(profile)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Submitting a message that comes with all that was said before it, and noting how its answer was read.
 
-use sb_core::model::{Asked, ConversationId, Dice, Digest, Ending, Inbound, MessageId, Place, SessionId};
+use sb_core::model::{Asked, ConversationId, Digest, Ending, Inbound, MessageId, Place, SessionId};
 use sb_store::{AnswerPlace, Taken};
 use tokio::sync::watch;
 
@@ -34,19 +34,11 @@ impl Engine {
     }
 
     async fn take_asked(&self, mut inbound: Inbound, asked: Asked) -> Result<SubmittedAsked> {
-        if self.is_closing() {
-            return Err(EngineError::new(
-                EngineErrorKind::Closing,
-                "The server is closing; nothing was taken. Send it again soon.",
-            ));
-        }
+        self.may_take(&inbound.profile)?;
         let inner = self.inner();
-        if inner.profiles.get(&inbound.profile).is_none() {
-            return Err(EngineError::no_profile(&inbound.profile));
-        }
-        let session = SessionId(by_lot(inner.dice.as_ref()));
+        let session = SessionId(inner.dice.roll());
         if !asked.named {
-            inbound.conversation.0.push_str(&format!("{:016x}", by_lot(inner.dice.as_ref())));
+            inbound.conversation.0.push_str(&format!("{:016x}", inner.dice.roll()));
         }
         let at_once = never_waits(&inbound);
         let placed = inner.store.take_asked(inbound, asked, session, at_once, inner.clock.now()).await?;
@@ -79,10 +71,4 @@ impl Engine {
     pub async fn answered_at(&self, message: MessageId) -> Result<Option<AnswerPlace>> {
         Ok(self.store().answered_at(message).await?)
     }
-}
-
-fn by_lot(dice: &dyn Dice) -> u64 {
-    let mut bytes = [0; 8];
-    dice.fill(&mut bytes);
-    u64::from_be_bytes(bytes)
 }

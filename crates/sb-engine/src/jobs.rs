@@ -146,12 +146,7 @@ impl Engine {
     /// Runs a job now, whenever it is due: the message to follow.
     pub async fn run_job(&self, name: &str) -> Result<MessageId> {
         let job = self.store().job(name).await?.ok_or_else(|| no_job(name))?;
-        if !self.has_profile(&job.profile) {
-            return Err(EngineError::no_profile(&job.profile));
-        }
-        if self.is_closing() {
-            return Err(EngineError::new(EngineErrorKind::Closing, "The server is closing; try again soon."));
-        }
+        self.may_take(&job.profile)?;
         let now = self.inner().clock.now();
         let taken = self.store().run_job_now(name, inbound(&job, now, None), now).await?;
         let Some(message) = taken else {

@@ -109,8 +109,7 @@ impl Engine {
 
     /// A name nobody else has: 32 hex digits.
     pub fn new_name(&self) -> String {
-        let mut bytes = [0; 16];
-        self.inner().dice.fill(&mut bytes);
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        let dice = &self.inner().dice;
+        format!("{:016x}{:016x}", dice.roll(), dice.roll())
     }
 }
