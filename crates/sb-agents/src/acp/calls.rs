@@ -301,7 +301,7 @@ mod tests {
         let again = json!({"toolCallId": "1", "kind": "edit", "rawInput": {"file_path": "$W/a.txt", "old_string": "x",
             "new_string": "y", "replace_all": true},
             "content": [{"type": "diff", "path": "$W/a.txt", "oldText": "x", "newText": "y"}]});
-        let change = "--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-x\n+y\n";
+        let change = "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-x\n+y\n";
         let input = json!({"path": "a.txt", "replace_all": true, "change": change});
         assert_eq!(named(again), Ok(("write_file".into(), ToolClass::Write, input)));
         let fetch = json!({"toolCallId": "1", "kind": "fetch", "rawInput": {"url": "https://example.org"}});
