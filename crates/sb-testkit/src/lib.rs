@@ -8,3 +8,6 @@ pub mod models;
 pub mod simulation;
 pub mod soak;
 pub mod suites;
+mod wait;
+
+pub use wait::until;

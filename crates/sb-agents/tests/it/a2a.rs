@@ -186,15 +186,12 @@ async fn a_stop_cancels_its_task_and_keeps_what_it_said() {
 /// Its task is known here, for good.
 async fn begun(app: &TestApp, peer: &Peer) {
     let opened = |r: &Record| matches!(r, Record::Opened { id } if id.contains("(task task-1)"));
-    loop {
-        tokio::task::yield_now().await;
-        let sessions = app.engine.sessions(None, 1).await.unwrap();
-        let Some(session) = sessions.first() else { continue };
+    sb_testkit::until("a task", async || {
+        let session = app.engine.sessions(None, 1).await.unwrap().pop()?;
         let view = app.engine.session(session.id).await.unwrap();
-        if view.log.iter().any(|e| opened(&e.record)) && !peer.sent().is_empty() {
-            return;
-        }
-    }
+        (view.log.iter().any(|e| opened(&e.record)) && !peer.sent().is_empty()).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -176,14 +176,12 @@ async fn a_question_open_at_a_restart_is_closed_and_its_turn_runs_again() {
     let (session, request) = (asked.session, asked.waiting.unwrap().short());
     let app = app.reopen().await;
     // The turn runs again by itself and asks anew, under another id.
-    let again = loop {
+    let again = sb_testkit::until("a second question", async || {
         let view = app.engine.session(session.unwrap()).await.unwrap();
         let asked = view.log.iter().filter(|e| matches!(e.record, Record::Asked { .. })).count();
-        if asked == 2 {
-            break view;
-        }
-        tokio::task::yield_now().await;
-    };
+        (asked == 2).then_some(view)
+    })
+    .await;
     assert!(again.log.iter().any(|e| matches!(e.record, Record::Restarted { .. })));
     assert_eq!(say(&app, &format!("/approve {request}")).await.kind, EndKind::Refused);
     assert_eq!(say(&app, "/approve").await.said.lines().next_back(), Some("After it."));

@@ -110,9 +110,7 @@ pub async fn end_process(app: &TestApp) {
     let pid = std::fs::read_to_string(app.workspace().join(".pid")).expect("it told its id");
     let leader = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
     nix::sys::signal::killpg(leader, nix::sys::signal::Signal::SIGKILL).expect("it runs");
-    while !is_gone(&pid) {
-        tokio::task::yield_now().await;
-    }
+    sb_testkit::until("its end", async || is_gone(&pid).then_some(())).await;
 }
 
 /// Whether a process is gone, or only waits to be reaped.

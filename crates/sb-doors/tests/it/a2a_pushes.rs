@@ -40,13 +40,8 @@ async fn receiver(failing: usize) -> (String, Posted) {
 }
 
 async fn until(posted: &Posted, wanted: impl Fn(&[(HeaderMap, Value)]) -> bool) -> Vec<(HeaderMap, Value)> {
-    loop {
-        let now = posted.lock().unwrap().clone();
-        if wanted(&now) {
-            return now;
-        }
-        tokio::task::yield_now().await;
-    }
+    sb_testkit::until("the pushes", async || Some(posted.lock().unwrap().clone()).filter(|now| wanted(now)))
+        .await
 }
 
 fn with_hook(text: &str, hook: Value) -> Value {
@@ -143,14 +138,12 @@ async fn a_name_that_leads_here_when_it_is_looked_up_is_not_posted_to() {
     let closing = CancellationToken::new();
     let pushing = tokio::spawn(run_pushes(server.app.engine.clone(), offer, closing.clone()));
     let id = i64::from_str_radix(task["id"].as_str().unwrap(), 16).unwrap();
-    let hook = loop {
+    // It was tried, was refused, and waits for its next try.
+    let hook = sb_testkit::until("a try", async || {
         let hooks = server.app.engine.task_hooks(sb_doors::model::MessageId(id)).await.unwrap();
-        // It was tried, was refused, and waits for its next try.
-        if hooks[0].0.tries > 0 {
-            break hooks[0].0.clone();
-        }
-        tokio::task::yield_now().await;
-    };
+        Some(hooks[0].0.clone()).filter(|hook| hook.tries > 0)
+    })
+    .await;
     assert_eq!((hook.told.as_str(), hook.tries), ("", 1), "nothing was told");
     closing.cancel();
     pushing.await.unwrap();

@@ -14,9 +14,8 @@ async fn a_closing_server_ends_its_streams_and_itself_in_time() {
     stream.await_event("delta").await;
     let whole = server.post(MACHINE, json!({"text": "!wait 600", "conversation": "b"}));
     let whole = tokio::spawn(reply(whole));
-    while server.app.engine.sessions(None, 10).await.unwrap().len() < 2 {
-        tokio::task::yield_now().await;
-    }
+    let sessions = async || server.app.engine.sessions(None, 10).await.unwrap().len();
+    sb_testkit::until("two sessions", async || (sessions().await == 2).then_some(())).await;
     server.closing.cancel();
     assert_eq!(stream.await_event("error").await["code"], "closing");
     let told = whole.await.unwrap();
@@ -34,9 +33,7 @@ async fn a_message_cut_off_by_closing_is_answered_after_the_next_start() {
         server.post(MACHINE, body).header("idempotency-key", "once")
     };
     let cut = tokio::spawn(reply(keyed(&server)));
-    while server.app.engine.sessions(None, 10).await.unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    sb_testkit::until("a session", async || server.app.engine.sessions(None, 1).await.unwrap().pop()).await;
     server.closing.cancel();
     cut.await.unwrap().is_error(503, "closing");
     let server = Server::over(server.app.reopen().await).await;

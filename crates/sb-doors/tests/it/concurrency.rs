@@ -92,9 +92,8 @@ async fn a_stop_drops_what_waited_in_the_conversation() {
     run.await_event("delta").await;
     let waits = server.post(MACHINE, json!({"text": "later", "conversation": "ops"}));
     let waits = tokio::spawn(crate::server::reply(waits));
-    while server.app.engine.store().counts().await.unwrap().unfinished < 2 {
-        tokio::task::yield_now().await;
-    }
+    let unfinished = async || server.app.engine.store().counts().await.unwrap().unfinished;
+    sb_testkit::until("two under way", async || (unfinished().await == 2).then_some(())).await;
     server.say(MACHINE, json!({"text": "/stop", "conversation": "ops"})).await.succeeded();
     run.await_event("done").await;
     assert_eq!(waits.await.unwrap().succeeded().json["state"], "dropped");

@@ -19,15 +19,12 @@ async fn server() -> Server {
     let secrets = put.secrets.into_iter().map(|(key, value)| (key, Secret::new(value))).collect();
     app.engine.put_channel(put.channel, secrets).await.unwrap();
     let server = Server::over(app).await;
-    for _ in 0..20_000 {
-        if server.app.engine.channel_status(&"tg".into()).account.is_some()
-            && call(&server, "/hooks/tg").send().await.unwrap().status() != 503
-        {
-            return server;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("the channel never ran");
+    sb_testkit::until("a running channel", async || {
+        let runs = server.app.engine.channel_status(&"tg".into()).account.is_some();
+        (runs && call(&server, "/hooks/tg").send().await.unwrap().status() != 503).then_some(())
+    })
+    .await;
+    server
 }
 
 fn call(server: &Server, path: &str) -> RequestBuilder {
@@ -47,15 +44,10 @@ async fn a_call_is_judged_by_the_adapter_alone_whatever_host_and_origin_it_names
         call(&server, "/hooks/tg").header("host", "bot.example").header("origin", "https://evil.example");
     let taken = reply(known.header(HEADER, SECRET).body(update("hello").to_string())).await;
     assert_eq!(taken.status, 200, "{taken:?}");
-    for _ in 0..20_000 {
-        let sessions = server.app.engine.sessions(None, 5).await.unwrap();
-        if !sessions.is_empty() {
-            assert_eq!(sessions[0].profile.as_str(), "assistant");
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("nothing was taken in");
+    let session = sb_testkit::until("a session", async || {
+        server.app.engine.sessions(None, 5).await.unwrap().into_iter().next()
+    });
+    assert_eq!(session.await.profile.as_str(), "assistant");
 }
 
 #[tokio::test]

@@ -33,14 +33,8 @@ impl Place {
 
     /// Says something, and asks the desk until it is as it should be.
     async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..20_000 {
-            let found = self.home.get(path).await.succeeded().json;
-            if wanted(&found) {
-                return found;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("{path} never came to be so");
+        sb_testkit::until(path, async || Some(self.home.get(path).await.succeeded().json).filter(&wanted))
+            .await
     }
 }
 

@@ -151,14 +151,11 @@ impl Server {
 
     /// Asks for a session until it is as it should be.
     pub async fn until(&self, session: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..20_000 {
-            let shown = self.get(MACHINE, &format!("/v1/sessions/{session}")).await.succeeded().json;
-            if wanted(&shown) {
-                return shown;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("the session never came to be so");
+        let path = format!("/v1/sessions/{session}");
+        sb_testkit::until("the session as it should be", async || {
+            Some(self.get(MACHINE, &path).await.succeeded().json).filter(&wanted)
+        })
+        .await
     }
 }
 

@@ -229,11 +229,9 @@ async fn a_request_cut_off_while_its_message_is_taken_is_answered_all_the_same()
     };
     // Begun, and dropped at its first pause.
     assert!(app.engine.submit(inbound).now_or_never().is_none());
-    for _ in 0..10_000 {
-        if app.engine.sessions(None, 1).await.unwrap().iter().any(|s| s.usage.turns == 1) {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("nobody answered");
+    sb_testkit::until("an answered turn", async || {
+        let sessions = app.engine.sessions(None, 1).await.unwrap();
+        sessions.iter().any(|s| s.usage.turns == 1).then_some(())
+    })
+    .await;
 }

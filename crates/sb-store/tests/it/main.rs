@@ -32,12 +32,8 @@ impl Home {
     }
     /// Opens it once whoever had it lets go.
     async fn open_soon(&self) {
-        for _ in 0..10_000 {
-            if Store::open(self.path(), self.durability).await.is_ok() {
-                return;
-            }
-        }
-        panic!("the home stays locked");
+        let open = async || Store::open(self.path(), self.durability).await.ok();
+        sb_testkit::until("an open home", open).await;
     }
     fn path(&self) -> &Path {
         self.folder.path()

@@ -24,12 +24,11 @@ fn is_gone(pid: &str) -> bool {
 }
 
 async fn read(file: &Path) -> String {
-    loop {
-        match std::fs::read_to_string(file) {
-            Ok(text) => return text.trim().to_owned(),
-            Err(_) => tokio::task::yield_now().await,
-        }
-    }
+    let text = sb_testkit::until("its file", async || {
+        std::fs::read_to_string(file).ok().filter(|text| text.ends_with('\n'))
+    })
+    .await;
+    text.trim().to_owned()
 }
 
 #[tokio::test]
@@ -49,8 +48,6 @@ async fn an_agent_that_does_not_heed_its_closed_input_ends_with_a_server_that_is
     let (leader, child) = (read(&workspace.join("leader")).await, read(&workspace.join("child")).await);
     assert!(!is_gone(&leader) && !is_gone(&child), "both run");
     server.end(nix::sys::signal::Signal::SIGKILL).await;
-    while !(is_gone(&leader) && is_gone(&child)) {
-        tokio::task::yield_now().await;
-    }
+    sb_testkit::until("the end of both", async || (is_gone(&leader) && is_gone(&child)).then_some(())).await;
     talking.abort();
 }
