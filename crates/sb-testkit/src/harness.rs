@@ -128,8 +128,15 @@ impl Run {
     }
 
     async fn answer(&mut self, number: usize, answer: Answer) -> Result<(), Halt> {
-        for step in answer.steps {
-            self.step(step).await?;
+        // As the built-in loop does: once words were shown, a failure makes them void for the profile's next model.
+        let mut left = self.spec.profile.models.len();
+        while let Err(halt) = self.steps(&answer.steps).await {
+            left = left.saturating_sub(1);
+            if !matches!(halt, Halt::Fault(_)) || self.text.is_empty() || left == 0 {
+                return Err(halt);
+            }
+            self.text.clear();
+            self.tell(HarnessEvent::Void).await;
         }
         let call = answer.call.map(|(tool, input)| Call {
             id: CallId(format!("call-{number}")),
@@ -142,6 +149,13 @@ impl Run {
             Some(call) => self.call(call).await,
             None => Ok(()),
         }
+    }
+
+    async fn steps(&mut self, steps: &[Step]) -> Result<(), Halt> {
+        for step in steps {
+            self.step(step.clone()).await?;
+        }
+        Ok(())
     }
 
     async fn step(&mut self, step: Step) -> Result<(), Halt> {

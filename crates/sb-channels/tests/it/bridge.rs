@@ -147,6 +147,28 @@ fn in_a_group_a_reply_grows_by_edits_at_the_platforms_pace() {
     });
 }
 
+/// Holds: H-06.
+#[test]
+fn words_of_a_failed_attempt_stand_until_the_next_ones_come_and_are_gone_then() {
+    let (mut messenger, platform) = telegram(|options| options.allow = vec!["*".into()]);
+    platform.set_privacy(false);
+    messenger.live(async |life| {
+        let mut profile = life.engine.profile(&"assistant".into()).await.unwrap();
+        profile.models = vec!["scripted".parse().unwrap(), "scripted:second".parse().unwrap()];
+        life.engine.put_profile(profile, None).await.unwrap();
+        let group = platform.group("The lab", false);
+        // Either model writes for ten seconds and breaks off.
+        platform.say(&group, &life.ann, "Please.\n!stream 100 100\n!fail network");
+        let shown = || said(&platform, &group).concat();
+        until(life, "the first model's words", || shown().contains("word70")).await;
+        until(life, "only the second model's", || !shown().contains("word70")).await;
+        assert!(shown().contains("word2 "), "they were replaced, not taken away: {}", shown());
+        until(life, "its end", || shown().contains("word100")).await;
+        life.rest().await;
+        assert_eq!(shown().matches("word2 ").count(), 1, "{}", shown());
+    });
+}
+
 /// Holds: F-09, E-03.
 #[test]
 fn what_nobody_knows_is_kept_listed_and_passed_over() {
