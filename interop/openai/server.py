@@ -29,20 +29,31 @@ class Server:
         self.run("profile", "add", "assistant", "--model", "scripted", "--workspace", self.workspace)
         self.run("profile", "add", "other", "--model", "scripted")
         self.token = self.run("profile", "token", "add", "assistant", "--approve").split()[-1]
+        self.start("127.0.0.1:0")
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        self.folder.cleanup()
+
+    def start(self, listen):
         self.process = subprocess.Popen(
-            [self.program, "serve", "--listen", "127.0.0.1:0", *self.flags],
+            [self.program, "serve", "--listen", listen, *self.flags],
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         for line in self.process.stdout:
             if "http://127.0.0.1:" in line:
                 self.url = "http://127.0.0.1:" + line.split("http://127.0.0.1:")[1].split()[0].split("/")[0].strip(".,")
                 break
-        return self
 
-    def __exit__(self, *_):
+    def end(self):
         self.process.terminate()
         self.process.wait(20)
-        self.folder.cleanup()
+
+    def restart(self):
+        """Ends it and starts it again, at the same address."""
+        self.end()
+        self.start(self.url.removeprefix("http://"))
 
     def run(self, *words):
         done = subprocess.run([self.program, *words], env=self.environment, capture_output=True, text=True, timeout=60)
