@@ -30,8 +30,11 @@ pub const PYTHON: Need =
 pub const NODE: Need =
     Need { probe: &["sh", "-c", "node --version && npm --version"], package: "nodejs npm" };
 
+/// What an agent looks at videos with.
+pub const FFMPEG: Need = Need { probe: &["ffmpeg", "-version"], package: "ffmpeg" };
+
 /// What `cargo xtask test` needs.
-pub const TESTS: &[Need] = &[C_COMPILER];
+pub const TESTS: &[Need] = &[C_COMPILER, FFMPEG];
 
 /// Sees to it that all of them are there.
 pub fn ensure(needs: &[Need]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! [`LoopHarness`]: the loop as a harness, and what it is given of the outside.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -30,6 +31,8 @@ pub struct LoopContext {
     pub away: Away,
     /// What the marks around content from outside are made from; the same after a restart.
     pub marks: Secret,
+    /// Our own program, which as `read-sheets` reads a spreadsheet ([`sheets`](crate::sheets)) in a process of its own.
+    pub own: PathBuf,
 }
 
 /// The built-in loop. Keeps nothing of a turn; only what it learned about servers' quirks.

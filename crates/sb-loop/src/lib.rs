@@ -16,6 +16,7 @@ mod opening;
 mod pictures;
 mod providers;
 mod quarantine;
+pub mod sheets;
 mod source;
 mod toolbox;
 mod tools;

@@ -240,6 +240,7 @@ impl<'a> Run<'a> {
             away: self.context.away.clone(),
             http: self.context.http.clone(),
             keys: self.context.keys.clone(),
+            own: self.context.own.clone(),
             tainted: self.spec.tainted || read_outside,
         }
     }

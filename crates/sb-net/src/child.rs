@@ -25,11 +25,13 @@ const KEPT: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A program to run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Program {
     pub program: String,
     pub args: Vec<String>,
     pub dir: PathBuf,
+    /// What it reads, from its beginning; nothing if there is none.
+    pub input: Option<std::fs::File>,
     /// How long it may run.
     pub limit: Duration,
     /// How many bytes of output are kept, half from its beginning and half from its end.
@@ -57,11 +59,12 @@ pub struct Finished {
 ///
 /// # Errors
 /// If it cannot be started or waited for.
-pub async fn run(program: Program) -> io::Result<Finished> {
+pub async fn run(mut program: Program) -> io::Result<Finished> {
+    let input = program.input.take().map_or_else(Stdio::null, Stdio::from);
     let (reader, writer) = io::pipe()?;
     let mut output = pipe::Receiver::from_owned_fd(reader.into())?;
     watch::ready();
-    let mut child = command(&program, writer)?.spawn()?;
+    let mut child = command(&program, input, writer)?.spawn()?;
     let group = Group::of(&child);
     let mut kept = Kept::new(program.keep);
     let in_time = tokio::time::timeout(program.limit, async {
@@ -87,9 +90,9 @@ pub async fn run(program: Program) -> io::Result<Finished> {
 }
 
 /// The command, both of whose outputs are the one pipe; it must be dropped for the pipe to end.
-fn command(program: &Program, output: io::PipeWriter) -> io::Result<Command> {
+fn command(program: &Program, input: Stdio, output: io::PipeWriter) -> io::Result<Command> {
     let mut command = confined(&program.program, &program.args, &program.dir);
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    command.stdin(input).stdout(output.try_clone()?).stderr(output);
     Ok(command)
 }
 
@@ -195,6 +198,7 @@ pub(crate) mod tests {
             program: "sh".into(),
             args: vec!["-c".into(), script.into()],
             dir: std::env::temp_dir(),
+            input: None,
             limit: Duration::from_secs(60),
             keep: 1000,
         }

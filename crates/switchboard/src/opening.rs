@@ -50,6 +50,7 @@ pub async fn agents(home: &Home, environment: &Environment, store: &Store) -> Re
         keys: keys.clone(),
         away: Away::default(),
         marks,
+        own: std::env::current_exe()?,
     };
     let secrets = Arc::new(Sealed(store.clone()));
     let mcp = Arc::new(McpToolbox::new(McpContext { http, secrets, limits: McpLimits::default() }));

@@ -14,11 +14,12 @@ pub(crate) mod schema;
 mod share_file;
 mod shell;
 mod table;
+mod video_frames;
 mod web_fetch;
 mod workspace;
 mod write_file;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sb_harness::model::text::clip;
@@ -75,6 +76,8 @@ pub(crate) struct Bench {
     pub away: Away,
     pub http: Http,
     pub keys: Arc<dyn Keys>,
+    /// Our own program; see [`LoopContext::own`](crate::LoopContext::own).
+    pub own: PathBuf,
     /// The session has read content from outside.
     pub tainted: bool,
 }

@@ -17,6 +17,7 @@ pub(super) async fn run(bench: &Bench, input: &Value) -> Outcome {
         program: "sh".to_owned(),
         args: vec!["-c".to_owned(), text(input, "command").to_owned()],
         dir: bench.workspace().to_owned(),
+        input: None,
         limit: LIMIT,
         keep: MOST,
     };

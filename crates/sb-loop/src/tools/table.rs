@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     Bench, Outcome, ToolDef, image_generate, list_files, read_file, recall, remember, share_file, shell,
-    web_fetch, write_file,
+    video_frames, web_fetch, write_file,
 };
 
 pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
@@ -52,14 +52,27 @@ const fn optional(name: &'static str, sort: &'static str, what: &'static str) ->
 }
 const PATH: Field = text("path", "A path in the workspace, such as notes/todo.md");
 
-pub(super) static TOOLS: [Tool; 9] = [
+pub(super) static TOOLS: [Tool; 10] = [
     Tool {
         name: "read_file",
         class: ToolClass::Read,
         needs: Needs::Workspace,
-        description: "Reads a text file of the workspace (its first 256 KB), or looks at a picture.",
+        description: "Reads a text file of the workspace (its first 256 KB) or a spreadsheet (a line for each row, after its number), or looks at a picture.",
         input: &[PATH],
         run: |bench, input| Box::pin(read_file::run(bench, input)),
+    },
+    Tool {
+        name: "video_frames",
+        class: ToolClass::Read,
+        needs: Needs::Workspace,
+        description: "Looks at a video of the workspace: pictures out of it, evenly spread.",
+        input: &[
+            PATH,
+            optional("from", "number", "Where to begin, in seconds; 0 unless told"),
+            optional("to", "number", "Where to end, in seconds; its end unless told"),
+            optional("count", "integer", "How many pictures; 6 unless told, 10 at most"),
+        ],
+        run: |bench, input| Box::pin(video_frames::run(bench, input)),
     },
     Tool {
         name: "write_file",

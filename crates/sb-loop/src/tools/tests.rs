@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use bytes::Bytes;
 use sb_harness::model::{Digest, Level, Memo, ProfileName, Secret, ToolSet};
-use sb_harness::net::FixedDice;
+use sb_harness::net::{FixedDice, child};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -80,6 +80,7 @@ impl Place {
             away: Away::default(),
             http: Http::new().expect("a client"),
             keys: Arc::new(NoKeys),
+            own: "/nonexistent/switchboard".into(),
             tainted: false,
         };
         Self { outside, bench }
@@ -238,6 +239,70 @@ async fn a_picture_is_given_to_be_looked_at() {
     let done = place.run("read_file", json!({"path": "p.png"})).await.expect("read");
     assert_eq!((done.files[0].name.as_str(), done.files[0].media_type.as_str()), ("p.png", "image/png"));
     assert!(place.bench.blobs.read(&done.files[0].digest).await.is_ok());
+}
+
+/// A video of four seconds, made by ffmpeg itself.
+async fn video(place: &Place, name: &str) {
+    let args = [
+        "-v",
+        "error",
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc=duration=4:size=320x240:rate=10",
+        "-c:v",
+        "mpeg4",
+        name,
+    ];
+    let made = child::run(child::Program {
+        program: "ffmpeg".to_owned(),
+        args: args.map(str::to_owned).to_vec(),
+        dir: place.bench.workspace().to_owned(),
+        input: None,
+        limit: std::time::Duration::from_secs(60),
+        keep: 2_000,
+    });
+    let made = made.await.expect("ffmpeg is there");
+    assert_eq!(made.exit, child::Exit::Code(0), "{}", made.output);
+}
+
+/// Holds: H-33.
+#[tokio::test]
+async fn a_video_is_looked_at_in_pictures_spread_over_it() {
+    let place = Place::new();
+    for name in ["clip.mp4", "clip.mkv", "clip.avi", "clip.mov"] {
+        video(&place, name).await;
+        let done = place.run("video_frames", json!({"path": name})).await.expect(name);
+        assert_eq!(done.files.len(), 6, "{name}");
+        assert!(
+            done.text.contains("4.0 seconds long") && done.text.contains("0.3, 1.0, 1.7"),
+            "{}",
+            done.text
+        );
+        let digests: std::collections::BTreeSet<_> = done.files.iter().map(|f| f.digest).collect();
+        assert_eq!(digests.len(), 6, "each is another picture");
+        for frame in &done.files {
+            let bytes = place.bench.blobs.read(&frame.digest).await.expect("kept");
+            assert_eq!(sb_harness::net::media::media_type(&bytes, "", None), "image/jpeg");
+        }
+    }
+    let part = json!({"path": "clip.mp4", "from": 2, "to": 3, "count": 2});
+    let done = place.run("video_frames", part).await.expect("a part");
+    assert!(done.files.len() == 2 && done.text.contains("2.2, 2.8"), "{}", done.text);
+    let late = place.run("video_frames", json!({"path": "clip.mp4", "from": 9})).await;
+    assert!(late.expect_err("too late").contains("begin before it ends"));
+    assert!(place.says("read_file", "clip.mp4").await.contains("video_frames"));
+}
+
+#[tokio::test]
+async fn what_only_calls_itself_a_video_makes_ffmpeg_open_nothing() {
+    let place = Place::new();
+    let playlist = format!("#EXTM3U\n#EXTINF:1,\nfile://{}/secret.txt\n", place.outside.path().display());
+    place.put("list.mp4", playlist.as_bytes());
+    // It begins as a video does, and goes on as a list of files.
+    place.put("both.mp4", &[b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", playlist.as_bytes()].concat());
+    assert!(place.says("video_frames", "list.mp4").await.contains("no video that is known"));
+    assert!(place.says("video_frames", "both.mp4").await.contains("cannot read it"));
 }
 
 #[tokio::test]

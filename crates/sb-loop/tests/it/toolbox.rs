@@ -67,6 +67,7 @@ fn world() -> (World, Arc<Far>) {
         keys: Arc::new(Ring::default()),
         away: Away::default(),
         marks: Secret::new("marks"),
+        own: "/nonexistent/switchboard".into(),
     };
     world.harness = Arc::new(LoopHarness::new(context).with_toolbox(far.clone()));
     (world, far)

@@ -169,6 +169,7 @@ impl World {
             keys: Arc::new(keys),
             away: Away::default(),
             marks: Secret::new("marks"),
+            own: "/nonexistent/switchboard".into(),
         };
         let profile = Profile {
             name: "p".into(),

@@ -158,6 +158,9 @@ pub enum Command {
     /// Print the reference of all commands, flags and settings, as Markdown
     #[command(hide = true)]
     Reference,
+    /// Print the text of the spreadsheet that comes in; an agent's tool asks this of a process of its own
+    #[command(hide = true)]
+    ReadSheets,
 }
 
 const UP: &str = "\

@@ -13,6 +13,7 @@ mod posts;
 mod profile;
 mod reference;
 mod session;
+mod sheets;
 mod standin;
 mod talk;
 mod token;
@@ -45,6 +46,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
             clap_complete::generate(shell, &mut Cli::command(), "switchboard", &mut script);
             output::line(String::from_utf8_lossy(&script).trim_end())?;
         }
+        Command::ReadSheets => sheets::read()?,
         Command::Reference => output::line(reference::page().trim_end())?,
         Command::Up(flags) => server::run(&home(cli.home)?, &environment, flags, true).await?,
         Command::Serve(flags) => server::run(&home(cli.home)?, &environment, flags, false).await?,
@@ -109,7 +111,8 @@ async fn desk_command(command: Command, home: &Home, desk: &Desk) -> Result<Exit
         | Command::Standin(_)
         | Command::Doctor { .. }
         | Command::Completions { .. }
-        | Command::Reference => Ok(()),
+        | Command::Reference
+        | Command::ReadSheets => Ok(()),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ mod mcp;
 mod messenger_kill;
 mod metrics;
 mod reaching;
+mod sheets;
 mod soak;
 mod starting;
 mod terminal;

@@ -222,6 +222,7 @@ async fn open(root: &Path, inner: SocketAddr, guarded: bool) -> Engine {
         keys: Arc::new(Ring::default()),
         away: if guarded { Away::new(names) } else { Away::unguarded(names) },
         marks: Secret::new("marks"),
+        own: "/nonexistent/switchboard".into(),
     };
     let inside = Arc::new(LoopHarness::new(context));
     let harness: Arc<dyn Harness> = match guarded {
