@@ -184,3 +184,22 @@ async fn a_key_in_the_environment_makes_a_profile_with_a_real_model() {
     assert!(workspace.ends_with("/workspaces/assistant") && std::path::Path::new(workspace).is_dir());
     assert!(!server.lines.iter().any(|line| line.contains("sk-nothing")));
 }
+
+#[tokio::test]
+async fn a_shells_limit_of_open_files_is_none_of_a_servers() {
+    let world = World::new();
+    let mut program = tokio::process::Command::new("sh");
+    let serve = world.program();
+    program.args(["-c", "ulimit -Sn 64; exec \"$0\" serve --listen 127.0.0.1:0"]);
+    program.arg(serve.as_std().get_program());
+    let variables = serve.as_std().get_envs().filter_map(|(name, value)| Some((name, value?)));
+    program.env_clear().envs(variables).kill_on_drop(true);
+    let server = Server::start(program, 1).await;
+    let address = server.url().trim_start_matches("http://").to_owned();
+    let mut held = Vec::new();
+    for _ in 0..200 {
+        held.push(tokio::net::TcpStream::connect(&address).await.expect("a connection"));
+    }
+    let answer = client().get(format!("http://{address}/healthz")).send().await.expect("an answer");
+    assert_eq!(answer.status(), 200, "with {} connections open", held.len());
+}
