@@ -150,6 +150,11 @@ impl Server {
         words.into_iter().find(|w| w.starts_with("http://")).expect("an address").to_owned()
     }
 
+    /// Of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
     /// How it ended by itself.
     pub async fn ended(&mut self) -> ExitStatus {
         timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it can be waited for")
