@@ -186,6 +186,7 @@ async fn a_key_in_the_environment_makes_a_profile_with_a_real_model() {
 }
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the program itself is what is tested")]
 #[tokio::test]
 async fn a_shells_limit_of_open_files_is_none_of_a_servers() {
     let world = World::new();
