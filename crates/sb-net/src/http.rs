@@ -1,4 +1,4 @@
-//! The one HTTP client, and the streamed answer.
+//! The one HTTP client, and the streamed answer; and by the same way, bare streams.
 //!
 //! A request has no limit on its whole length, since models write for minutes; what is limited is the
 //! time to connect and every silence between two pieces. Dropping an [`Answer`] or its [`Body`] closes
@@ -16,6 +16,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use sb_model::{Fault, FaultKind, Secret};
 use tokio::time::{Instant, Sleep};
 
+use crate::dial::{self, Remote, Stream as Wire};
 use crate::{fault, host_of};
 
 const CONNECT: Duration = Duration::from_secs(5);
@@ -52,6 +53,10 @@ enum Way {
 pub trait Service: Send + Sync + 'static {
     /// Answers one request. An error is a lost answer: the request may have been acted on.
     fn call(&self, request: http::Request<reqwest::Body>) -> Answering;
+    /// Our end of a stream to that server; none where only requests are answered.
+    fn open(&self, _to: &Remote) -> Option<Box<dyn Wire>> {
+        None
+    }
 }
 /// What [`Service::call`] gives.
 pub type Answering = Pin<Box<dyn Future<Output = Result<http::Response<reqwest::Body>, Lost>> + Send>>;
@@ -132,6 +137,31 @@ impl Http {
         match &self.way {
             Way::Network(client) => Some(client.clone()),
             Way::InProcess(_) => None,
+        }
+    }
+
+    /// Opens a stream of bytes, for a protocol that is no HTTP. It goes by no proxy.
+    ///
+    /// # Errors
+    /// A server that cannot be reached, or is another than meant; a certificate of ours that is none.
+    pub async fn open(&self, to: &Remote) -> Result<Box<dyn Wire>, Fault> {
+        match &self.way {
+            Way::Network(_) => dial::connect(to).await,
+            Way::InProcess(service) => service.open(to).ok_or_else(|| {
+                let doing = format!("connecting to {}:{}", to.host, to.port);
+                Fault::new(FaultKind::Passing { wait_ms: None }, doing, "nobody listens there")
+            }),
+        }
+    }
+
+    /// Agrees on TLS over a stream that is open already, for protocols that ask for it in between.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn secure(&self, to: &Remote, stream: Box<dyn Wire>) -> Result<Box<dyn Wire>, Fault> {
+        match &self.way {
+            Way::Network(_) => dial::secure(to, stream).await,
+            Way::InProcess(_) => Ok(stream),
         }
     }
 

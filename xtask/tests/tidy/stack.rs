@@ -67,6 +67,10 @@ const ONCE: &[&str] = &[
 /// Doubled on this platform, and why that is borne.
 const TWICE: &[(&str, &str)] = &[
     ("base64", "the Prometheus exporter and reqwest are a version apart; small"),
+    ("block-buffer", "follows digest"),
+    ("cpufeatures", "follows digest"),
+    ("crypto-common", "follows digest"),
+    ("digest", "WebSockets still shake hands by the former sha1; traits"),
     ("getrandom", "ring is two steps behind; a thin shell over one system call"),
     ("hashbrown", "metrics-util is a version behind; inlined tables"),
     ("io-lifetimes", "one part of cap-std is a version behind; types only"),

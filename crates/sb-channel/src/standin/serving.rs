@@ -1,5 +1,8 @@
 //! How a stand-in is reached: in process, or on a socket.
 //!
+//! In process, requests are calls of its router; what wants a connection of its own, as a WebSocket does, gets one whose
+//! two ends are both here.
+//!
 //! A stand-in is a router. What a router cannot say by itself is that an answer was lost after the call
 //! had been acted on: such an answer carries [`LostAnswer`], and here it becomes a connection that
 //! breaks off, whichever way it is reached.
@@ -16,7 +19,10 @@ use axum::extract::{ConnectInfo, Request, connect_info::Connected};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::serve::{IncomingStream, Listener};
-use sb_net::{Answering, Http, Lost, Service};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use sb_net::{Answering, Http, Lost, Remote, Service, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
@@ -49,6 +55,17 @@ impl Service for InProcess {
                 None => Ok(response.map(|body| reqwest::Body::wrap_stream(body.into_data_stream()))),
             }
         })
+    }
+
+    fn open(&self, _: &Remote) -> Option<Box<dyn Stream>> {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let service = TowerToHyperService::new(self.0.clone());
+        tokio::spawn(async move {
+            let serving = http1::Builder::new().serve_connection(TokioIo::new(theirs), service);
+            // It ends with whoever is at the other end.
+            drop(serving.with_upgrades().await);
+        });
+        Some(Box::new(ours))
     }
 }
 

@@ -3,3 +3,4 @@
 mod asking;
 mod platform;
 mod polling;
+mod socket;
