@@ -8,7 +8,6 @@ use sb_doors::engine::harness::net::{Away, Looking, Resolve};
 use sb_doors::model::{Profile, Timestamp};
 use sb_testkit::app::TestApp;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use crate::server::{MACHINE, Server};
 
@@ -32,7 +31,6 @@ pub fn offer(push_private: bool) -> Arc<A2aOffer> {
         push_private,
         away: Away::new(Arc::new(Here)),
         begun: Timestamp(0),
-        stirred: Notify::new(),
     })
 }
 
@@ -270,6 +268,82 @@ async fn whoever_stops_reading_ends_nothing() {
             break assert!(task["artifacts"][0]["parts"][0]["text"].as_str().unwrap().contains("word40"));
         }
     }
+}
+
+#[tokio::test]
+async fn a_message_sent_again_is_answered_from_its_task_and_not_done_again() {
+    let server = server().await;
+    let first = ask(&server, MACHINE, "SendMessage", new_message(WRITES)).await["result"]["task"].clone();
+    let again = ask(&server, MACHINE, "SendMessage", new_message(WRITES)).await["result"]["task"].clone();
+    assert_eq!(again, first, "the same task, and when it began to wait");
+    let mut approve = new_message("/approve");
+    approve["message"]["taskId"] = first["id"].clone();
+    let done = ask(&server, MACHINE, "SendMessage", approve.clone()).await["result"]["task"].clone();
+    assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED");
+    let messages =
+        async |app: &TestApp| app.engine.agents_messages(&"assistant".into(), None, 100).await.unwrap().len();
+    let taken = messages(&server.app).await;
+    // After a restart too; an answer to a task's question as well, though the task has ended since.
+    let server = Server::offering(server.app.reopen().await, offer(false)).await;
+    for message in [new_message(WRITES), approve] {
+        let again = ask(&server, MACHINE, "SendMessage", message.clone()).await["result"]["task"].clone();
+        assert_eq!((&again["id"], &again["artifacts"]), (&done["id"], &done["artifacts"]));
+        let events = stream(&server, "SendStreamingMessage", message).await;
+        assert_eq!(events[0]["task"]["id"], done["id"]);
+        assert_eq!(events.last().unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+    }
+    assert_eq!(messages(&server.app).await, taken, "nothing was taken again");
+    // Other words, another token or another context: another message.
+    let (other, _) = server.app.token("assistant", false).await;
+    let others = [
+        ask(&server, MACHINE, "SendMessage", new_message("other words")).await,
+        ask(&server, &other, "SendMessage", new_message(WRITES)).await,
+        ask(&server, MACHINE, "SendMessage", in_context(WRITES, &json!("elsewhere"))).await,
+    ];
+    for answer in others {
+        assert_ne!(answer["result"]["task"]["id"], first["id"], "{answer}");
+    }
+    assert_eq!(messages(&server.app).await, taken + 3);
+}
+
+/// Whoever does not read holds a piece or two and no more; the task ends without it, and others are served.
+#[tokio::test]
+async fn a_reader_that_stalls_holds_up_neither_the_task_nor_anybody_else() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let server = server().await;
+    // More than sockets hold.
+    let long = "0123456789abcde ".repeat(400_000);
+    let text = format!("!say {long}\n!say The end.");
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": new_message(&text)});
+    let body = body.to_string();
+    let head = format!(
+        "POST /v1/profiles/assistant/a2a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MACHINE}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut stalls = tokio::net::TcpStream::connect(&server.address.to_string()).await.unwrap();
+    stalls.write_all(head.as_bytes()).await.unwrap();
+    stalls.write_all(body.as_bytes()).await.unwrap();
+    let mut begun = vec![0; 400];
+    stalls.read_exact(&mut begun).await.unwrap();
+    // From here on it reads nothing.
+    let id = sb_testkit::until("the task", async || {
+        server.app.engine.agents_messages(&"assistant".into(), None, 1).await.unwrap().first().copied()
+    })
+    .await;
+    let id = format!("{:016x}", id.0);
+    sb_testkit::until("its end", async || {
+        let task = ask(&server, MACHINE, "GetTask", json!({"id": id})).await["result"].clone();
+        (task["status"]["state"] == "TASK_STATE_COMPLETED").then_some(())
+    })
+    .await;
+    let other = ask(&server, MACHINE, "SendMessage", new_message("hello")).await;
+    assert_eq!(other["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+    let mut rest = Vec::new();
+    stalls.read_to_end(&mut rest).await.unwrap();
+    let rest = String::from_utf8_lossy(&rest);
+    assert!(rest.contains("The end.") && rest.contains("TASK_STATE_COMPLETED"), "it is told the rest");
 }
 
 #[tokio::test]
