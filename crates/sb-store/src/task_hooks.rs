@@ -138,24 +138,27 @@ impl Store {
         let read = read.clone();
         self.write("noting a webhook", move |db| {
             let due = read.due.map(|at| at.0);
-            let same = "task = $1 and id = $2 and told = $3 and tries = $4 and due is $5";
             match now {
                 Some(now) => {
-                    let sql = format!("update task_hooks set told = $6, tries = $7, due = $8 where {same}");
-                    db.prepare_cached(&sql)?.execute(params![
+                    db.prepare_cached(
+                        "update task_hooks set told = $1, tries = $2, due = $3
+                         where task = $4 and id = $5 and told = $6 and tries = $7 and due is $8",
+                    )?
+                    .execute(params![
+                        now.told,
+                        now.tries,
+                        now.due.map(|at| at.0),
                         read.task.0,
                         read.id,
                         read.told,
                         read.tries,
-                        due,
-                        now.told,
-                        now.tries,
-                        now.due.map(|at| at.0)
+                        due
                     ])?;
                 }
                 None => {
-                    let sql = format!("delete from task_hooks where {same}");
-                    let gone = db.prepare_cached(&sql)?.execute(params![
+                    let sql = "delete from task_hooks
+                               where task = $1 and id = $2 and told = $3 and tries = $4 and due is $5";
+                    let gone = db.prepare_cached(sql)?.execute(params![
                         read.task.0,
                         read.id,
                         read.told,
