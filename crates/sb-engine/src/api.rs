@@ -24,6 +24,7 @@ use crate::follow::Follow;
 use crate::live::Live;
 use crate::places::Places;
 use crate::profiles::Profiles;
+use crate::stirred::Stirred;
 use crate::tokens::Tokens;
 use crate::waker;
 
@@ -93,6 +94,7 @@ pub(crate) struct Inner {
     wakes: AtomicBool,
     ends: CancellationToken,
     closing: AtomicBool,
+    pub(crate) stirred: Stirred,
     /// What is wrong with the store, once something was found to be.
     trouble: OnceLock<String>,
 }
@@ -149,6 +151,7 @@ impl Engine {
             wakes: AtomicBool::new(false),
             ends: CancellationToken::new(),
             closing: AtomicBool::new(false),
+            stirred: Stirred::new(),
             trouble: OnceLock::new(),
         }));
         Ok(engine)

@@ -7,6 +7,7 @@ use sb_store::{StoredMessage, TaskHook};
 use crate::Engine;
 use crate::error::Result;
 use crate::live::Shown;
+use crate::stirred::Touched;
 
 /// How a message stands.
 #[derive(Debug, Clone)]
@@ -38,12 +39,16 @@ impl Engine {
                 let words: String = live.shown.iter().filter_map(text).collect();
                 (live.session.is_some(), words, live.ending.clone())
             };
-            // Of one that waits, the words stand in the log.
-            let words = match &ending {
-                Some(ending) => sb_core::said_from(&self.stretch(ending).await?, ending.from),
-                None => words,
+            // Of one that waits, the words stand in the log, and it has not changed since the last of them.
+            let (words, at) = match &ending {
+                Some(ending) => {
+                    let entries = self.stretch(ending).await?;
+                    let at = entries.last().map_or(stored.message.at, |entry| entry.at);
+                    (sb_core::said_from(&entries, ending.from), at)
+                }
+                None => (words, self.now()),
             };
-            return Ok(Some(Looked { stored, began, words, ending, at: self.now() }));
+            return Ok(Some(Looked { stored, began, words, ending, at }));
         }
         // It may have ended since.
         let stored = match stored.ending {
@@ -72,7 +77,10 @@ impl Engine {
 
     /// Keeps a webhook; false: its task has as many as it may.
     pub async fn put_task_hook(&self, hook: TaskHook, address: Secret, most: usize) -> Result<bool> {
-        Ok(self.store().put_task_hook(hook, address, most).await?)
+        let task = hook.task;
+        let kept = self.store().put_task_hook(hook, address, most).await?;
+        self.inner().stirred.touch([task]);
+        Ok(kept)
     }
 
     /// The webhooks of a task, each with what it leads to.
@@ -97,9 +105,41 @@ impl Engine {
         self.store().task_hook_address(hook).await.unwrap_or_default()
     }
 
-    /// Notes how telling a webhook went.
-    pub async fn note_task_hook(&self, hook: TaskHook) -> Result<()> {
-        Ok(self.store().note_task_hook(hook).await?)
+    /// The webhooks of one task that may have something to tell.
+    pub async fn task_hooks_to_tell(&self, task: MessageId) -> Result<Vec<TaskHook>> {
+        let all = self.store().task_hooks(task).await?;
+        Ok(all.into_iter().filter(|hook| hook.due.is_some()).collect())
+    }
+
+    /// Notes how telling a webhook went, if it is as it was read; none: it has nothing more to tell, and goes.
+    pub async fn note_task_hook(&self, read: &TaskHook, now: Option<TaskHook>) -> Result<()> {
+        Ok(self.store().note_task_hook(read, now).await?)
+    }
+
+    /// When the next webhook that could not be told is to be tried again.
+    pub async fn next_task_hook(&self) -> Result<Option<Timestamp>> {
+        Ok(self.store().next_task_hook().await?)
+    }
+
+    /// Forgets webhooks that have nothing more to tell; how many.
+    pub async fn remove_told_task_hooks(&self) -> Result<usize> {
+        Ok(self.store().remove_told_task_hooks().await?)
+    }
+
+    /// Waits until something may have changed about messages of other agents, since the last time this returned.
+    pub async fn stirred(&self) -> Touched {
+        self.inner().stirred.wait().await
+    }
+
+    /// Has [`stirred`](Self::stirred) tell of a message.
+    pub fn stir(&self, message: MessageId) {
+        self.inner().stirred.touch([message]);
+    }
+
+    /// The message that a way in's key stands for, while it is known.
+    pub async fn message_of_key(&self, key: &str) -> Result<Option<MessageId>> {
+        let found = self.store().message_by_key(key, self.now()).await?;
+        Ok(found.map(|stored| stored.message.id))
     }
 
     /// Forgets a webhook; whether it was there.

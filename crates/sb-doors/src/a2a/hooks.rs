@@ -79,14 +79,33 @@ pub(super) async fn keep(asked: &Asked, task: MessageId, push: Push) -> Result<P
     };
     let address = Secret::new(push.write_bare(Version::V1_0).to_string());
     let kept = engine.put_task_hook(hook, address, MOST_HOOKS).await.map_err(engine_failed)?;
-    asked.shared.offer.stirred.notify_one();
     match kept {
         true => Ok(push),
-        false => {
-            let said = format!("A task has at most {MOST_HOOKS} webhooks. Delete one first.");
-            Err(asked.fails(Code::UnsupportedOperation, &said, &[]))
-        }
+        false => Err(too_many(asked)),
     }
+}
+
+fn too_many(asked: &Asked) -> Failure {
+    let said = format!("A task has at most {MOST_HOOKS} webhooks. Delete one first.");
+    asked.fails(Code::UnsupportedOperation, &said, &[])
+}
+
+async fn ids(asked: &Asked, task: MessageId) -> Result<Vec<String>, Failure> {
+    let all = asked.shared.door.engine.task_hooks(task).await.map_err(engine_failed)?;
+    Ok(all.into_iter().map(|(hook, _)| hook.id).collect())
+}
+
+/// Whether a task has a webhook of this one's id.
+pub(super) async fn is_kept(asked: &Asked, task: MessageId, push: &Push) -> Result<bool, Failure> {
+    let id = push.id.as_deref().unwrap_or(UNNAMED);
+    Ok(ids(asked, task).await?.iter().any(|kept| kept == id))
+}
+
+/// Refuses one more webhook than a task may have, before the message it comes with is taken.
+pub(super) async fn has_room(asked: &Asked, task: MessageId, push: &Push) -> Result<(), Failure> {
+    let id = push.id.as_deref().unwrap_or(UNNAMED);
+    let others = ids(asked, task).await?.iter().filter(|kept| *kept != id).count();
+    if others < MOST_HOOKS { Ok(()) } else { Err(too_many(asked)) }
 }
 
 /// What was kept sealed.

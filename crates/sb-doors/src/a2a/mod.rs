@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use tokio::sync::Notify;
 
 use crate::engine::harness::net::Away;
 use crate::http::Door;
@@ -42,8 +41,6 @@ pub struct A2aOffer {
     pub push_private: bool,
     pub away: Away,
     pub begun: Timestamp,
-    /// There may be something to tell.
-    pub stirred: Notify,
 }
 
 /// What every handler has.

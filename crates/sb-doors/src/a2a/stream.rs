@@ -173,7 +173,6 @@ impl Source {
                 let task = ending::task(engine, &looked, said, self.history).await;
                 self.ready.extend(last_events(&task, &self.sent));
                 self.over = true;
-                self.asked.shared.offer.stirred.notify_one();
             }
         }
         Ok(())

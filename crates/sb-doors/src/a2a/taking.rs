@@ -1,5 +1,7 @@
 //! From another agent's message to one of ours: its words, its files, its conversation.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
@@ -13,10 +15,12 @@ use crate::engine::harness::net::media;
 use crate::engine::{Follow, Looked};
 use crate::http::{LARGEST_FILE, MOST_FILES};
 use crate::model::text::one_line;
-use crate::model::{Attachment, Busy, ConversationId, Inbound, Manner, MessageId};
+use crate::model::{Attachment, Busy, ConversationId, Digest, Inbound, Key, Manner, MessageId};
 
 /// Characters of a context's id that somebody else made up.
 const LONGEST_CONTEXT: usize = 128;
+/// How long a message is known that is sent again.
+const KEY_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// A message that was taken.
 pub(super) struct Taken {
@@ -38,10 +42,21 @@ pub(super) async fn take(asked: &Asked) -> Result<(Taken, Send), Failure> {
     if let Some(push) = &send.push {
         super::hooks::judge(asked, push)?;
     }
+    let key = key_of(asked, &send.message);
+    let known = match &key {
+        Some(key) => engine.message_of_key(&key.text).await.map_err(engine_failed)?,
+        None => None,
+    };
+    if let Some(message) = known {
+        return Ok((repeated(asked, &send, message).await?, send));
+    }
     let goes_on = match &send.message.task {
         Some(id) => Some(continued(asked, id, &send.message).await?),
         None => None,
     };
+    if let (Some(looked), Some(push)) = (&goes_on, &send.push) {
+        super::hooks::has_room(asked, looked.stored.message.id, push).await?;
+    }
     let conversation = match &goes_on {
         Some(looked) => looked.stored.conversation.clone(),
         None => {
@@ -53,7 +68,7 @@ pub(super) async fn take(asked: &Asked) -> Result<(Taken, Send), Failure> {
         }
     };
     let (text, files) = content(asked, &send.message).await?;
-    let inbound = inbound(asked, conversation, text, files);
+    let inbound = Inbound { key, ..inbound(asked, conversation, text, files) };
     let submitted = engine.submit(inbound).await.map_err(engine_failed)?;
     let receipt = submitted.receipt;
     let task = goes_on.as_ref().map_or(receipt.message, |looked| looked.stored.message.id);
@@ -61,8 +76,46 @@ pub(super) async fn take(asked: &Asked) -> Result<(Taken, Send), Failure> {
     if let Some(push) = &send.push {
         super::hooks::keep(asked, task, push.clone()).await?;
     }
-    asked.shared.offer.stirred.notify_one();
     Ok((taken, send))
+}
+
+/// The same message of the same sender's, so that one sent again is not done again. The protocol lets a message's
+/// id tell that; who uses one id for different messages is not held to it.
+fn key_of(asked: &Asked, message: &Message) -> Option<Key> {
+    if message.id.is_empty() {
+        return None;
+    }
+    let mut all = format!("{:?} {:?} {:?}", message.id, message.context, message.task);
+    for part in &message.parts {
+        let content = match &part.content {
+            Content::Text(words) => Digest::of(words.as_bytes()),
+            Content::Raw(base64) => Digest::of(base64.as_bytes()),
+            Content::Url(url) => Digest::of(url.as_bytes()),
+            Content::Data(data) => Digest::of(data.to_string().as_bytes()),
+        };
+        let sort = std::mem::discriminant(&part.content);
+        write!(all, "\n{sort:?} {content} {:?} {:?}", part.name, part.media_type).ok()?;
+    }
+    let body = Digest::of(all.as_bytes());
+    let text = format!("{}:{}:{body}", asked.who.principal.0, asked.profile);
+    Some(Key { text, body, kept_ms: KEY_KEPT_MS })
+}
+
+/// What a message that was taken before stands for.
+async fn repeated(asked: &Asked, send: &Send, message: MessageId) -> Result<Taken, Failure> {
+    let goes_on = send.message.task.is_some();
+    let task = match &send.message.task {
+        Some(id) => find(asked, id).await?.stored.message.id,
+        None => message,
+    };
+    let engine = &asked.shared.door.engine;
+    // It may have been cut off between its message and its webhook.
+    if let Some(push) = &send.push
+        && !super::hooks::is_kept(asked, task, push).await?
+    {
+        super::hooks::keep(asked, task, push.clone()).await?;
+    }
+    Ok(Taken { task, goes_on, follow: engine.follow_message(message) })
 }
 
 /// A message of ours.

@@ -83,7 +83,6 @@ pub(super) async fn cancel(asked: &Asked) -> Result<Value, Failure> {
     let submitted = engine.submit(stop).await.map_err(engine_failed)?;
     drop(tokio::time::timeout(CANCELLING, ended(asked, engine.follow(submitted.receipt))).await);
     drop(tokio::time::timeout(CANCELLING, ended(asked, engine.follow_message(id))).await);
-    asked.shared.offer.stirred.notify_one();
     let looked = look(asked, id).await?;
     let task = ending::task(engine, &looked, None, query.history).await;
     match task.status.state {

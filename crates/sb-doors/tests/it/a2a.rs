@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::http::Request;
 use futures_util::StreamExt;
 use sb_doors::a2a::A2aOffer;
 use sb_doors::engine::harness::net::{Away, Looking, Resolve};
 use sb_doors::model::{Profile, Timestamp};
 use sb_testkit::app::TestApp;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
+use tower::ServiceExt;
 
 use crate::server::{MACHINE, Server};
 
@@ -32,7 +34,6 @@ pub fn offer(push_private: bool) -> Arc<A2aOffer> {
         push_private,
         away: Away::new(Arc::new(Here)),
         begun: Timestamp(0),
-        stirred: Notify::new(),
     })
 }
 
@@ -179,10 +180,13 @@ async fn a_task_that_waits_goes_on_by_an_approve_of_a_token_that_may() {
     let done = ask(&server, &decides, "SendMessage", approve.clone()).await["result"]["task"].clone();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&asked["id"], Some("TASK_STATE_COMPLETED")));
     assert_eq!(done["artifacts"][0]["parts"][0]["text"], "I will write.\n\nWritten.");
+    approve["message"]["messageId"] = "another".into();
     assert_eq!(code(&ask(&server, &decides, "SendMessage", approve).await), -32004, "it has ended");
 
     // Without the task's id it is a task of its own, and ends the one that waited.
-    let asked = ask(&server, &talks, "message/send", old_message(WRITES)).await["result"].clone();
+    let mut writes = old_message(WRITES);
+    writes["message"]["messageId"] = "a third".into();
+    let asked = ask(&server, &talks, "message/send", writes).await["result"].clone();
     let done = ask(&server, &decides, "SendMessage", in_context("/approve", &asked["contextId"])).await;
     assert_eq!(done["result"]["task"]["artifacts"][0]["parts"][0]["text"], "Written.");
     let first = ask(&server, MACHINE, "tasks/get", json!({"id": asked["id"]})).await;
@@ -270,6 +274,100 @@ async fn whoever_stops_reading_ends_nothing() {
             break assert!(task["artifacts"][0]["parts"][0]["text"].as_str().unwrap().contains("word40"));
         }
     }
+}
+
+#[tokio::test]
+async fn a_message_sent_again_is_answered_from_its_task_and_not_done_again() {
+    let server = server().await;
+    let first = ask(&server, MACHINE, "SendMessage", new_message(WRITES)).await["result"]["task"].clone();
+    let again = ask(&server, MACHINE, "SendMessage", new_message(WRITES)).await["result"]["task"].clone();
+    assert_eq!(again, first, "the same task, and when it began to wait");
+    let mut approve = new_message("/approve");
+    approve["message"]["taskId"] = first["id"].clone();
+    let done = ask(&server, MACHINE, "SendMessage", approve.clone()).await["result"]["task"].clone();
+    assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED");
+    let messages =
+        async |app: &TestApp| app.engine.agents_messages(&"assistant".into(), None, 100).await.unwrap().len();
+    let taken = messages(&server.app).await;
+    // After a restart too; an answer to a task's question as well, though the task has ended since.
+    let server = Server::offering(server.app.reopen().await, offer(false)).await;
+    for message in [new_message(WRITES), approve] {
+        let again = ask(&server, MACHINE, "SendMessage", message.clone()).await["result"]["task"].clone();
+        assert_eq!((&again["id"], &again["artifacts"]), (&done["id"], &done["artifacts"]));
+        let events = stream(&server, "SendStreamingMessage", message).await;
+        assert_eq!(events[0]["task"]["id"], done["id"]);
+        assert_eq!(events.last().unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+    }
+    assert_eq!(messages(&server.app).await, taken, "nothing was taken again");
+    // Other words, another token or another context: another message.
+    let (other, _) = server.app.token("assistant", false).await;
+    let others = [
+        ask(&server, MACHINE, "SendMessage", new_message("other words")).await,
+        ask(&server, &other, "SendMessage", new_message(WRITES)).await,
+        ask(&server, MACHINE, "SendMessage", in_context(WRITES, &json!("elsewhere"))).await,
+    ];
+    for answer in others {
+        assert_ne!(answer["result"]["task"]["id"], first["id"], "{answer}");
+    }
+    assert_eq!(messages(&server.app).await, taken + 3);
+}
+
+/// Whoever does not read holds a piece or two and no more; the task ends without it, and others are served.
+#[tokio::test]
+async fn a_reader_that_stalls_holds_up_neither_the_task_nor_anybody_else() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let server = server().await;
+    let text = "!stream 2000 0";
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": new_message(text)});
+    let body = body.to_string();
+    // One whose pieces are held by no socket, only by us.
+    let other =
+        Request::post("/v1/profiles/assistant/a2a").header("authorization", format!("Bearer {MACHINE}"));
+    let mut other_body = body.clone();
+    other_body = other_body.replace("\"m\"", "\"n\"");
+    let held = other.header("content-type", "application/json").body(Body::from(other_body)).unwrap();
+    let mut held = server.router.clone().oneshot(held).await.unwrap().into_body().into_data_stream();
+    held.next().await.unwrap().unwrap();
+    let head = format!(
+        "POST /v1/profiles/assistant/a2a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {MACHINE}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stalls = socket.connect(server.address).await.unwrap();
+    stalls.write_all(head.as_bytes()).await.unwrap();
+    stalls.write_all(body.as_bytes()).await.unwrap();
+    let mut begun = vec![0; 400];
+    stalls.read_exact(&mut begun).await.unwrap();
+    // From here on it reads nothing.
+    let id = sb_testkit::until("both tasks", async || {
+        let all = server.app.engine.agents_messages(&"assistant".into(), None, 2).await.unwrap();
+        all.first().copied().filter(|_| all.len() == 2)
+    })
+    .await;
+    let ids = [id.0 - 1, id.0].map(|id| format!("{id:016x}"));
+    for id in ids {
+        sb_testkit::until("its end", async || {
+            let task = ask(&server, MACHINE, "GetTask", json!({"id": id})).await["result"].clone();
+            (task["status"]["state"] == "TASK_STATE_COMPLETED").then_some(())
+        })
+        .await;
+    }
+    let other = ask(&server, MACHINE, "SendMessage", new_message("hello")).await;
+    assert_eq!(other["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+    let mut rest = Vec::new();
+    stalls.read_to_end(&mut rest).await.unwrap();
+    let rest = String::from_utf8_lossy(&rest);
+    assert!(rest.contains("word2000") && rest.contains("TASK_STATE_COMPLETED"), "it is told the rest");
+    let mut pieces = Vec::new();
+    while let Some(piece) = held.next().await {
+        pieces.push(piece.unwrap());
+    }
+    assert!(pieces.len() < 20, "{} pieces: what was not read is joined", pieces.len());
+    let held = String::from_utf8(pieces.concat()).unwrap();
+    assert!(held.contains("word2000") && held.contains("TASK_STATE_COMPLETED"));
 }
 
 #[tokio::test]

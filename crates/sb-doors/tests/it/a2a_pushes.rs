@@ -92,6 +92,36 @@ async fn webhooks_are_set_shown_listed_and_deleted_eight_at_most() {
     assert_eq!(gone["error"]["code"], -32001);
 }
 
+#[tokio::test]
+async fn a_ninth_webhook_is_refused_in_either_version_and_the_message_it_comes_with_is_not_taken() {
+    let server = server().await;
+    let writes = "!tool write_file {\"path\":\"a.txt\"}\n!say Written.";
+    let task = ask(&server, MACHINE, "SendMessage", new_message(writes)).await["result"]["task"].clone();
+    let hook = |id: &str| json!({"id": id, "url": "https://x.example/hook"});
+    for at in 0..8 {
+        let set = json!({"taskId": task["id"], "pushNotificationConfig": hook(&format!("h{at}"))});
+        let set = ask(&server, MACHINE, "tasks/pushNotificationConfig/set", set).await;
+        assert!(set["result"].is_object(), "{set}");
+    }
+    let old = json!({"taskId": task["id"], "pushNotificationConfig": hook("h8")});
+    let old = ask(&server, MACHINE, "tasks/pushNotificationConfig/set", old).await;
+    let new = json!({"taskId": task["id"], "id": "h8", "url": "https://x.example/hook"});
+    let new = ask(&server, MACHINE, "CreateTaskPushNotificationConfig", new).await;
+    assert_eq!((&old["error"]["code"], &new["error"]["code"]), (&json!(-32004), &json!(-32004)));
+    assert_eq!(old["error"].get("data"), None);
+    assert_eq!(new["error"]["data"][0]["reason"], "UNSUPPORTED_OPERATION");
+    let mut decides = with_hook("/approve", hook("h8"));
+    decides["message"]["taskId"] = task["id"].clone();
+    let refused = ask(&server, MACHINE, "SendMessage", decides.clone()).await;
+    assert_eq!(refused["error"]["code"], -32004, "{refused}");
+    let stands = ask(&server, MACHINE, "GetTask", json!({"id": task["id"]})).await;
+    assert_eq!(stands["result"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "nothing was decided");
+    // One of the eight may be set anew.
+    decides["configuration"]["taskPushNotificationConfig"] = hook("h7");
+    let done = ask(&server, MACHINE, "SendMessage", decides).await;
+    assert_eq!(done["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+}
+
 /// Holds.
 #[tokio::test]
 async fn a_webhook_leads_to_no_place_of_ours_and_shows_who_we_are_by_bearer_only() {
@@ -179,6 +209,13 @@ async fn each_change_of_state_is_posted_with_the_whole_task_and_a_failed_try_is_
     ask(&server, MACHINE, "SendMessage", approve).await;
     let all = until(&posted, ends("TASK_STATE_COMPLETED")).await;
     assert_eq!(all.last().unwrap().1["task"]["artifacts"][0]["parts"][0]["text"], "Written.");
+    // It has nothing more to tell: it is gone, with its address.
+    let id = i64::from_str_radix(task["id"].as_str().unwrap(), 16).unwrap();
+    sb_testkit::until("the webhook to go", async || {
+        let left = server.app.engine.task_hooks(sb_doors::model::MessageId(id)).await.unwrap();
+        left.is_empty().then_some(())
+    })
+    .await;
     closing.cancel();
     pushing.await.unwrap();
 }
@@ -199,6 +236,37 @@ async fn a_restart_forgets_no_webhook_and_tells_what_it_was_not_told() {
         (&all[0].1["kind"], &all[0].1["id"], &all[0].1["status"]["state"]),
         (&json!("task"), &task["id"], &json!("completed"))
     );
+    closing.cancel();
+    pushing.await.unwrap();
+}
+
+/// A receiver that takes what comes and never answers.
+async fn mute() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((socket, _)) = listener.accept().await {
+            held.push(socket);
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_side_that_never_answers_holds_up_nobody_else() {
+    let (url, posted) = receiver(0).await;
+    let offer = offer(true);
+    let server = Server::offering(TestApp::new().await, offer.clone()).await;
+    let closing = CancellationToken::new();
+    let pushing = tokio::spawn(run_pushes(server.app.engine.clone(), offer, closing.clone()));
+    ask(&server, MACHINE, "SendMessage", with_hook("one", json!({"url": mute().await}))).await;
+    let told = ask(&server, MACHINE, "SendMessage", with_hook("two", json!({"url": url}))).await;
+    let all = until(&posted, |all| {
+        all.last().is_some_and(|p| p.1["task"]["status"]["state"] == "TASK_STATE_COMPLETED")
+    })
+    .await;
+    assert_eq!(all[0].1["task"]["id"], told["result"]["task"]["id"]);
     closing.cancel();
     pushing.await.unwrap();
 }

@@ -14,6 +14,13 @@ use crate::live::Live;
 impl Actor {
     pub(super) fn show(&mut self, now: &mut Loaded, show: Show) {
         self.show_chat(now, &show);
+        if self.id.0.starts_with("a2a:") {
+            match &show {
+                Show::Began(_, messages) => self.engine.inner().stirred.touch(messages.iter().copied()),
+                Show::Ended(message, _) => self.engine.inner().stirred.touch([*message]),
+                _ => {}
+            }
+        }
         match &show {
             Show::Began(session, messages) => {
                 for id in messages {

@@ -6,7 +6,6 @@ use anyhow::Result;
 use sb_doors::a2a::A2aOffer;
 use sb_engine::Engine;
 use sb_net::Away;
-use tokio::sync::Notify;
 
 use crate::settings::Settings;
 use crate::usage::usage;
@@ -35,6 +34,5 @@ pub async fn offer(engine: &Engine, settings: &Settings, tls: bool) -> Result<Op
         push_private: settings.a2a_push_private,
         away: Away::default(),
         begun: engine.now(),
-        stirred: Notify::new(),
     })))
 }
