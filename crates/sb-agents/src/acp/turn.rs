@@ -187,6 +187,9 @@ impl Run {
                     self.agent.untold.push(why);
                     return Ok(how);
                 }
+                None if how == StopReason::Done && !self.agent.untold.is_empty() => {
+                    blocks = std::mem::take(&mut self.agent.untold).into_iter().map(prompt::text).collect();
+                }
                 None => return Ok(how),
             }
         }
@@ -365,7 +368,7 @@ impl Run {
 
     /// Something it must be told in words, since the wire has no room for it any more.
     pub fn untold(&mut self, words: String) {
-        self.declined = Some(words);
+        self.agent.untold.push(words);
     }
 
     /// It went on after whatever a person declined.

@@ -246,3 +246,16 @@ async fn its_own_question_about_a_tool_of_ours_needs_no_person_where_its_program
     let none = r#"!tool house {"tool":"shell","input":{},"asks":"meta"}"#;
     assert!(say(&app, none).await.said.contains("other {"), "what is not lent is asked about too");
 }
+
+#[tokio::test]
+async fn a_payment_it_gave_up_on_and_a_person_allowed_is_made_once_and_told_to_it() {
+    let app = funded(Level::L5).await;
+    let left = pay().replace("}}", "},\"leave\":true}");
+    let asked =
+        say(&app, &format!("{left}\n!tool choose {{\"options\":[[\"allow_once\",\"a\",\"Go\"]]}}")).await;
+    assert!(asked.kind == EndKind::Waiting && asked.said.contains("ledger_pay"), "{}", asked.said);
+    // Its own question, which stands behind that one, keeps the turn open.
+    let done = say(&app, "/approve").await;
+    assert!(done.said.contains("(About ledger_pay, which you no longer waited for: "), "{}", done.said);
+    assert_eq!(payments(&app).await, 1);
+}
