@@ -11,6 +11,7 @@ failed, or with the line `agents: all is well`.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,17 +25,18 @@ TOKEN = "interop-token-of-this-run"
 
 class Agent:
     """One agent: the call that runs a command, whether another process can take its session up, whether it asks,
-    and what its profile needs besides."""
+    what its profile needs besides, and how it names the tools it is lent."""
 
-    def __init__(self, tool, resumes=True, asks=True, flags=(), harness=None):
+    def __init__(self, tool, resumes=True, asks=True, flags=(), harness=None, lent=None):
         self.tool, self.resumes, self.asks, self.flags, self.harness = tool, resumes, asks, flags, harness
+        self.lent = lent
 
 
 AGENTS = {
-    "opencode": Agent(lambda do: ("bash", {"command": do, "description": "a try"})),
-    "claude-code": Agent(lambda do: ("Bash", {"command": do, "description": "a try"})),
+    "opencode": Agent(lambda do: ("bash", {"command": do, "description": "a try"}), lent="switchboard_"),
+    "claude-code": Agent(lambda do: ("Bash", {"command": do, "description": "a try"}), lent="mcp__switchboard__"),
     "codex": Agent(lambda do: ("exec_command", {"cmd": do, "sandbox_permissions": "require_escalated",
-                                                "justification": "a try"})),
+                                                "justification": "a try"}), lent="mcp__switchboard/"),
     # It says that it can, and sometimes does.
     "gemini": Agent(lambda do: ("run_shell_command", {"command": do, "description": "a try"}), resumes=False,
                     flags=("--model", "google:gemini-2.5-flash")),
@@ -130,6 +132,8 @@ def check(name, agent, board, folder, short):
         done = board.say(name, call("one.txt", "It is made."))
         assert done["state"] == "done" and "It is made." in done["said"], (name, done)
         assert (folder / "one.txt").exists(), f"{name} did not do what it was told to"
+    if agent.lent:
+        uses_ours(name, agent.lent, board, folder)
     if short:
         return
 
@@ -152,6 +156,24 @@ def check(name, agent, board, folder, short):
     decided = ("approved by http:machine", "declined by http:machine") if agent.asks else ()
     for part in (*decided, "one.txt"):
         assert part in trace, (name, part, trace)
+
+
+def uses_ours(name, lent, board, folder):
+    """It is lent tools of ours: it shares a file, and notes something once a person allowed that, who is asked once."""
+    shared = board.say(name, f'!tool {lent}share_file {{"path": "one.txt"}}\n!say It is shared.')
+    assert shared["state"] == "done" and "It is shared." in shared["said"], (name, shared)
+    assert [file["name"] for file in shared["files"]] == ["one.txt"], (name, shared)
+    asked = board.say(name, f'!tool {lent}remember {{"text": "{name} was here"}}\n!say It is noted.')
+    assert asked["state"] == "waiting" and 'remember {"text"' in asked["said"], (name, asked)
+    seen = subprocess.run(["sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null"], capture_output=True).stdout
+    assert not re.search(rb"Bearer [0-9a-f]{64}", seen), f"{name} shows its key to whoever lists processes"
+    done = board.say(name, "/approve")
+    assert done["state"] == "done" and "It is noted." in done["said"], (name, done)
+    assert f"{name} was here" in board.command("memory", "list", name), name
+    trace = board.command("trace", done["session"])
+    for part in ("share_file gave: one.txt", "remember gave: Noted"):
+        assert trace.count(part) == 1, (name, part, trace)
+    print(f"  {name}: shared a file and noted something by tools it was lent")
 
 
 def asks(name, call, board, folder, short):

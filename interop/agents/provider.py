@@ -214,8 +214,11 @@ class Provider(BaseHTTPRequestHandler):
             content = [{"type": "output_text", "text": text, "annotations": []}]
             output.append({**item, "status": "completed", "content": content})
         if call:
+            # Tools of a server are a namespace there, written before a slash.
+            space, _, name = call[0].rpartition("/")
             output.append({"type": "function_call", "id": f"fc_{time.time_ns()}", "status": "completed",
-                           "call_id": f"call_{time.time_ns()}", "name": call[0], "arguments": json.dumps(call[1])})
+                           "call_id": f"call_{time.time_ns()}", "name": name, "arguments": json.dumps(call[1]),
+                           **({"namespace": space} if space else {})})
         for at, item in enumerate(output):
             self.event({"type": "response.output_item.done", "output_index": at, "item": item},
                        "response.output_item.done")

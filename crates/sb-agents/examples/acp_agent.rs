@@ -2,9 +2,11 @@
 //! trying things without an account. `switchboard profile add a --harness "acp:…/acp_agent" --workspace DIR`.
 //!
 //! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`, `files`,
-//! `mode`, `picture`; `!tool choose {"options":[[kind, id, name] …]}`, and `!tool edit {"path":"…","old":"…","new":"…"}`.
+//! `mode`, `picture`; `!tool house {"tool":"…","input":{…}}` calls a tool of the server it was
+//! given (`"leave":true`: and does not wait; `"key":"…"`: with another key; `"list":true`: lists them;
+//! `"asks":"meta"` or `"title"`: asks leave first); `!tool choose {"options":[[kind, id, name] …]}`, and `!tool edit {"path":"…","old":"…","new":"…"}`.
 //! Its sessions are files in its folder, so that another process can take them up. Flags: `--no-modes`, `--options` (modes
-//! and models as options of a session), `--load` (it takes sessions up by telling them again), `--blind` (it is shown no
+//! and models as options of a session), `--no-http` (it takes no servers over HTTP), `--load` (it takes sessions up by telling them again), `--blind` (it is shown no
 //! pictures), `--deaf` (it works on though nobody speaks to it any more).
 #![allow(clippy::disallowed_methods, reason = "it stands for a program that sleeps")]
 
@@ -28,6 +30,8 @@ struct Agent {
     /// The mode it is in, and the model it works with.
     mode: String,
     model: String,
+    /// The server it was given.
+    server: Value,
 }
 
 fn main() {
@@ -40,9 +44,14 @@ fn main() {
         cancelled: false,
         mode: "auto".to_owned(),
         model: "small".to_owned(),
+        server: Value::Null,
     };
     while let Some(message) = agent.hear() {
         let (id, params) = (message["id"].clone(), message["params"].clone());
+        if params["mcpServers"].is_array() {
+            agent.server = params["mcpServers"][0].clone();
+            let _ = std::fs::write(".server", agent.server.to_string());
+        }
         match message["method"].as_str().unwrap_or_default() {
             "initialize" => agent.answer(id, hello()),
             "session/new" => {
@@ -91,7 +100,7 @@ fn flag(name: &str) -> bool {
 fn hello() -> Value {
     let sessions = if flag("--load") { json!({}) } else { json!({"resume": {}}) };
     json!({"protocolVersion": 1, "agentInfo": {"name": "acp_agent", "version": "1"}, "agentCapabilities": {
-        "loadSession": flag("--load"), "sessionCapabilities": sessions,
+        "loadSession": flag("--load"), "sessionCapabilities": sessions, "mcpCapabilities": {"http": !flag("--no-http")},
         "promptCapabilities": {"image": !flag("--blind")}}})
 }
 
@@ -196,6 +205,7 @@ impl Agent {
                 std::thread::sleep(std::time::Duration::from_millis(ms));
             }
             Step::Tool { name, input } if name == "fault" => return self.fault(&input),
+            Step::Tool { name, input } if name == "house" => self.house(&input),
             Step::Tool { name, input } if name == "choose" => return self.choose(&input),
             Step::Tool { name, input } => return self.tool(&name, &input),
             _ => {}
@@ -294,6 +304,51 @@ impl Agent {
         true
     }
 
+    /// A tool of the server it was given; it says what came of it.
+    fn house(&mut self, input: &Value) {
+        if self.server.is_null() {
+            return self.say("There is no server.");
+        }
+        if let Some(how) = input["asks"].as_str()
+            && !self.asks_leave(how, &input["tool"], &input["input"])
+        {
+            return self.say("not allowed ");
+        }
+        self.calls += 1;
+        let method = if input["list"] == true { "tools/list" } else { "tools/call" };
+        let given = json!({"name": input["tool"], "arguments": input["input"]});
+        let body = json!({"jsonrpc": "2.0", "id": self.calls, "method": method, "params": given}).to_string();
+        let key = self.server["headers"][0]["value"].as_str().unwrap_or_default().to_owned();
+        let key = input["key"].as_str().map_or(key, |other| format!("Bearer {other}"));
+        let url = self.server["url"].as_str().unwrap_or_default();
+        let address = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
+        let said = match post(address, &key, &body, input["leave"] == true) {
+            Ok(said) => said,
+            Err(why) => why.to_string(),
+        };
+        self.say(&format!("{said} "));
+    }
+
+    /// Asks leave for a tool of the server it was given, naming it as its program does (`meta`) or in its title only.
+    fn asks_leave(&mut self, how: &str, tool: &Value, input: &Value) -> bool {
+        let name = format!("mcp__switchboard__{}", tool.as_str().unwrap_or_default());
+        let meta = if how == "meta" { json!({"claudeCode": {"toolName": name}}) } else { json!({}) };
+        let call = format!("leave{}", self.calls);
+        self.update(json!({"sessionUpdate": "tool_call", "toolCallId": call, "title": name, "kind": "other",
+            "status": "pending", "rawInput": input, "_meta": meta}));
+        let options = json!([{"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "no", "name": "Reject", "kind": "reject_once"}]);
+        let params =
+            json!({"sessionId": self.session.id, "toolCall": {"toolCallId": call}, "options": options});
+        self.send(json!({"id": "leave", "method": "session/request_permission", "params": params}));
+        loop {
+            let Some(message) = self.hear() else { return false };
+            if message["id"] == "leave" {
+                return message["result"]["outcome"]["optionId"] == "yes";
+            }
+        }
+    }
+
     /// A question with options of its own; it says which it was given.
     fn choose(&mut self, input: &Value) -> bool {
         let all = input["options"].as_array().into_iter().flatten();
@@ -372,6 +427,38 @@ impl Agent {
         }
         format!("did {name}")
     }
+}
+
+/// Posts to a server and reads what it says; `leave`: only that it listens.
+fn post(address: &str, key: &str, body: &str, leave: bool) -> std::io::Result<String> {
+    let mut server = std::net::TcpStream::connect(address)?;
+    let length = body.len();
+    write!(
+        server,
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: {key}\r\nconnection: close\r\n\
+         content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )?;
+    let mut lines = std::io::BufReader::new(server).lines();
+    let status = lines.next().transpose()?.unwrap_or_default();
+    if leave {
+        return Ok(String::new());
+    }
+    let mut said = Value::Null;
+    for line in lines {
+        let line = line?;
+        let line = line.trim().trim_start_matches("data: ");
+        if line.starts_with('{') {
+            said = serde_json::from_str(line)?;
+        }
+    }
+    let result = &said["result"];
+    if let Some(tools) = result["tools"].as_array() {
+        let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        return Ok(names.join(", "));
+    }
+    let how = if result["isError"] == true { "failed" } else { "ok" };
+    Ok(result["content"][0]["text"].as_str().map_or(status, |text| format!("{how}: {text}")))
 }
 
 fn here(path: &str) -> String {

@@ -7,6 +7,7 @@ mod a2a;
 mod acp;
 mod exit;
 mod keep;
+mod lending;
 mod pi;
 
 pub use a2a::{A2aContext, A2aHarness, A2aKeys};

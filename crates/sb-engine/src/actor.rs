@@ -354,9 +354,16 @@ impl Actor {
         let inner = self.engine.inner();
         let state = now.conversation.state();
         let Some(stored) = state.turn.as_ref().filter(|t| t.id == turn) else { return Ok(Vec::new()) };
-        let log = match now.kept.as_ref().and_then(|k| k.log(stored.session)) {
-            Some(log) => log.to_vec(),
-            None => {
+        let profile = now.conversation.context.profile.clone();
+        let harness = inner.agents.harness(&profile);
+        let from = stored.messages.first().map(|(_, from)| *from);
+        let log = match (now.kept.as_ref().and_then(|k| k.log(stored.session)), from) {
+            (Some(log), _) => log.to_vec(),
+            // Whoever remembers by itself needs little of it, however old the session is.
+            (None, Some(from)) if !harness.features().rewinds => {
+                inner.store.recent_log(stored.session, from).await?
+            }
+            (None, _) => {
                 let log = inner.store.view_log(stored.session).await?;
                 now.kept = Kept::of(stored.session, &log);
                 log
@@ -367,7 +374,6 @@ impl Actor {
             true => None,
             false => Some(Input::Outside(stored.session, self.prints_of(stored.session).await?)),
         };
-        let profile = now.conversation.context.profile.clone();
         let spec = TurnSpec {
             turn,
             session: stored.session,
@@ -384,7 +390,7 @@ impl Actor {
             profile: profile.clone(),
         };
         let entries = spec.log.iter().filter(|e| e.turn == Some(turn)).cloned().collect();
-        now.work = Some(AtWork::start(inner.agents.harness(&profile), spec));
+        now.work = Some(AtWork::start(harness, spec));
         Ok(outside.into_iter().chain([Input::Opened(turn, entries)]).collect())
     }
 

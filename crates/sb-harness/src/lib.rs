@@ -5,9 +5,11 @@
 //! it asks with [`HarnessEvent::Call`] and acts only after [`HarnessInput::Go`].
 
 mod contract;
+mod lent;
 mod script;
 
 pub use contract::{Blobs, Events, Harness, HarnessFeatures, Inputs, Memory, TurnSpec, channel};
+pub use lent::{Borrower, Done, Lender, Outcome, ToolDef};
 pub use sb_net as net;
 pub use sb_net::model;
 pub use sb_net::model::{HarnessEvent, HarnessInput, ToolUpdate};

@@ -37,7 +37,7 @@ pub struct LoopContext {
 
 /// The built-in loop. Keeps nothing of a turn; only what it learned about servers' quirks.
 pub struct LoopHarness {
-    context: LoopContext,
+    pub(crate) context: LoopContext,
     quirks: Quirks,
     toolbox: Option<Arc<dyn Toolbox>>,
 }

@@ -12,6 +12,7 @@ mod calling;
 mod compact;
 mod dialect;
 mod harness;
+mod lending;
 mod opening;
 mod pictures;
 mod providers;

@@ -7,7 +7,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
@@ -16,6 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
+use crate::hold::{self, BESIDE_INPUT, Hold};
 use crate::watch;
 
 /// What of our environment a program sees.
@@ -60,12 +60,15 @@ pub struct Finished {
 /// # Errors
 /// If it cannot be started or waited for.
 pub async fn run(mut program: Program) -> io::Result<Finished> {
-    let input = program.input.take().map_or_else(Stdio::null, Stdio::from);
+    let input = program.input.take().map_or_else(|| std::fs::File::open("/dev/null"), Ok)?;
     let (reader, writer) = io::pipe()?;
     let mut output = pipe::Receiver::from_owned_fd(reader.into())?;
     watch::ready();
-    let mut child = command(&program, input, writer)?.spawn()?;
+    let (held, hold) = io::pipe()?;
+    let mut child = command(&program, held, input, writer)?.spawn()?;
     let group = Group::of(&child);
+    // One that is gone by now tells so by its exit.
+    let _ = Hold::new(hold).let_go();
     let mut kept = Kept::new(program.keep);
     let in_time = tokio::time::timeout(program.limit, async {
         loop {
@@ -89,16 +92,31 @@ pub async fn run(mut program: Program) -> io::Result<Finished> {
     Ok(Finished { exit: status.map_or(Exit::TimedOut, exit_of), output: kept.text() })
 }
 
-/// The command, both of whose outputs are the one pipe; it must be dropped for the pipe to end.
-fn command(program: &Program, input: Stdio, output: io::PipeWriter) -> io::Result<Command> {
-    let mut command = confined(&program.program, &program.args, &program.dir);
-    command.stdin(input).stdout(output.try_clone()?).stderr(output);
+/// The command, both of whose outputs become the one pipe; it must be dropped for the pipe to end.
+fn command(
+    program: &Program,
+    held: io::PipeReader,
+    input: std::fs::File,
+    output: io::PipeWriter,
+) -> io::Result<Command> {
+    let mut command = self::held(BESIDE_INPUT, &program.program, &program.args, &program.dir)?;
+    command.stdin(held).stdout(output).stderr(input);
     Ok(command)
+}
+
+/// A command that begins once it is let go, in the way that `script` says.
+///
+/// # Errors
+/// If there is no such program, or it may not be run.
+pub(crate) fn held(script: &str, program: &str, args: &[String], dir: &Path) -> io::Result<Command> {
+    hold::check(program, dir)?;
+    let words: Vec<String> = ["-c", script, program].into_iter().map(str::to_owned).collect();
+    Ok(confined("/bin/sh", &[&words, args].concat(), dir))
 }
 
 /// A command in a group of its own, with the harmless variables only.
 #[expect(clippy::disallowed_methods, reason = "this room is the one that starts programs")]
-pub(crate) fn confined(program: &str, args: &[String], dir: &Path) -> Command {
+fn confined(program: &str, args: &[String], dir: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .args(args)

@@ -5,6 +5,7 @@
 //! group is killed. What it says is read in lines of a limited length, and no faster than it is wanted.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufRead
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use crate::child::{self, Exit, Group};
+use crate::hold::{BY_INPUT, Hold};
 
 /// A program to be started and spoken to.
 #[derive(Debug, Clone)]
@@ -51,17 +53,19 @@ impl Companion {
         spoken: &Spoken,
         most: usize,
     ) -> io::Result<(Self, ChildStdin, CompanionLines<ChildStdout>, CompanionLines<ChildStderr>)> {
-        let mut command = child::confined(&spoken.program, &spoken.args, &spoken.dir);
+        let (held, hold) = io::pipe()?;
+        let mut command = child::held(BY_INPUT, &spoken.program, &spoken.args, &spoken.dir)?;
         command
             .envs(spoken.variables.iter().map(|(name, value)| (name, value.expose())))
-            .stdin(Stdio::piped())
+            .stdin(held)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         crate::watch::ready();
         let mut child = command.spawn()?;
         let group = Group::of(&child);
         let gone = || io::Error::other("it has no input or output");
-        let input = child.stdin.take().ok_or_else(gone)?;
+        let input = OwnedFd::from(Hold::new(hold).let_go()?);
+        let input = ChildStdin::from_std(std::process::ChildStdin::from(input))?;
         let output = child.stdout.take().ok_or_else(gone)?;
         let beside = child.stderr.take().ok_or_else(gone)?;
         let lines = CompanionLines { from: BufReader::new(output), most };

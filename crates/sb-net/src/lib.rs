@@ -11,6 +11,7 @@ mod dial;
 mod doubles;
 mod fault;
 pub mod guard;
+mod hold;
 mod http;
 mod machine;
 pub mod media;

@@ -2,7 +2,8 @@
 //!
 //! It is told each process group that begins and ends, by a pipe that only we hold open. Killed in whatever way, we
 //! let go of the pipe; then it kills the groups that are left, and ends. Where it is killed instead, the next group
-//! that begins starts another and tells it of all of them. Invariant: a group it is told of is one of ours.
+//! that begins starts another and tells it of all of them. Nothing runs before its group is named here: see `hold`.
+//! Invariant: a group it is told of is one of ours.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

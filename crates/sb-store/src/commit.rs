@@ -152,6 +152,7 @@ fn kind(record: &Record) -> &'static str {
         Record::Said { .. } => "said",
         Record::Summary { .. } => "summary",
         Record::Undone { .. } => "undone",
+        Record::Opened { .. } => "opened",
         Record::Result { outside: true, .. } => "outside",
         _ => "other",
     }

@@ -12,6 +12,8 @@ use crate::error::Result;
 use crate::rows;
 use crate::store::Store;
 
+/// So many records before a turn are what was said lately.
+const RECENT: i64 = 400;
 /// Decisions are looked for among so many records.
 const DECISIONS_WITHIN: i64 = 256;
 
@@ -49,6 +51,43 @@ impl Store {
         })
         .await
     }
+
+    /// What an agent with a memory of its own needs of a session's log for a turn that begins at `from`: the turn, what
+    /// was said lately, and how far its memory goes: the last session it opened before, what was undone and summed up,
+    /// and what it had opened before the last undoing. However long the log is, that is about so much.
+    pub async fn recent_log(&self, session: SessionId, from: Seq) -> Result<Vec<Entry>> {
+        self.read("reading what an agent elsewhere must be told", move |db| {
+            let covered = covered(db, session)?;
+            let recent = Seq(from.0.saturating_sub(RECENT).max(covered.next().0));
+            let marks = marks(db, session)?;
+            let last_undone = marks.iter().find(|e| matches!(e.record, Record::Undone { .. })).map(|e| e.seq);
+            let of_view = |e: &Entry| match e.record {
+                Record::Summary { covers, .. } => covers == covered,
+                _ => true,
+            };
+            let mut entries = marks;
+            entries.extend(opened_before(db, session, from)?);
+            if let Some(undone) = last_undone {
+                entries.extend(opened_before(db, session, undone)?);
+            }
+            entries.extend(stretch(db, session, recent, Seq(i64::MAX))?);
+            entries.sort_by_key(|e| e.seq);
+            entries.dedup_by_key(|e| e.seq);
+            // Whether another may be used cannot be told without what it covers.
+            entries.retain(of_view);
+            Ok(entries)
+        })
+        .await
+    }
+}
+
+/// The newest session of its own that an agent elsewhere opened before this place.
+fn opened_before(db: &Connection, session: SessionId, before: Seq) -> Result<Option<Entry>> {
+    let mut found = db.prepare_cached(
+        "select seq, at, turn, body from records
+         where session = $1 and seq < $2 and kind = 'opened' order by seq desc limit 1",
+    )?;
+    rows::first(&mut found, params![session.to_string(), before.0], rows::entry)
 }
 
 fn stretch(db: &Connection, session: SessionId, from: Seq, to: Seq) -> Result<Vec<Entry>> {
@@ -61,11 +100,7 @@ fn stretch(db: &Connection, session: SessionId, from: Seq, to: Seq) -> Result<Ve
 
 /// How far the newest usable summary reaches; 0 without one.
 fn covered(db: &Connection, session: SessionId) -> Result<Seq> {
-    let mut found = db.prepare_cached(
-        "select seq, at, turn, body from records
-         where session = $1 and kind in ('summary', 'undone') order by seq desc",
-    )?;
-    let marks = rows::collect(&mut found, [session.to_string()], rows::entry)?;
+    let marks = marks(db, session)?;
     let undone: HashSet<TurnId> = marks
         .iter()
         .filter_map(|e| match e.record {
@@ -84,6 +119,15 @@ fn covered(db: &Connection, session: SessionId) -> Result<Seq> {
         _ => None,
     });
     Ok(usable.unwrap_or_default())
+}
+
+/// Summaries, and that something was undone, the newest first.
+fn marks(db: &Connection, session: SessionId) -> Result<Vec<Entry>> {
+    let mut found = db.prepare_cached(
+        "select seq, at, turn, body from records
+         where session = $1 and kind in ('summary', 'undone') order by seq desc",
+    )?;
+    rows::collect(&mut found, [session.to_string()], rows::entry)
 }
 
 /// Where a turn's entries begin.

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0006_jobs_and_budgets.sql"),
     include_str!("../migrations/0007_task_hooks.sql"),
     include_str!("../migrations/0008_points.sql"),
+    include_str!("../migrations/0009_openings.sql"),
 ];
 
 /// Brings the home's tables up to what this program knows.

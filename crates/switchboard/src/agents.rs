@@ -14,7 +14,7 @@ use sb_engine::model::{
 use sb_engine::store::Store;
 use sb_loop::{Dialect, Keys, LoopHarness, check_model, providers, tool_defs};
 use sb_mcp::McpToolbox;
-use sb_net::Away;
+use sb_net::{Away, SystemDice};
 
 use crate::home::unfit_workspace;
 use crate::keys::{A2A, KeyRing};
@@ -43,10 +43,11 @@ impl House {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
         let launching = Arc::new(LaunchKeys(Arc::clone(&keys)));
         let pi = Arc::new(PiHarness::new(launching.clone()));
-        let acp = AcpHarness::new(AcpContext { launching, version: env!("CARGO_PKG_VERSION") });
+        let harness = Arc::new(harness.with_toolbox(mcp.clone()));
+        let (lender, dice) = (harness.clone(), Arc::new(SystemDice));
+        let acp = AcpHarness::new(AcpContext { launching, lender, dice, version: env!("CARGO_PKG_VERSION") });
         let peers = Arc::new(PeerKeys(Arc::clone(&keys)));
         let a2a = A2aHarness::new(A2aContext { away: Away::default(), keys: peers });
-        let harness = Arc::new(harness.with_toolbox(mcp.clone()));
         Self { harness, acp: Arc::new(acp), a2a: Arc::new(a2a), pi, mcp, keys, store, home }
     }
 }

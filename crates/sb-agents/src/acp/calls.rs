@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::diff::unified;
 use super::places::within;
 use super::terminal::{command, uncoloured};
+use crate::lending::NAME;
 
 /// Calls of one turn that are remembered; an agent that makes more has the oldest ones forgotten.
 const MOST_CALLS: usize = 1_000;
@@ -40,6 +41,12 @@ pub(super) struct Known {
     pub logged: bool,
     /// Its result does.
     pub settled: bool,
+    /// It is a call of a tool of ours, of which the agent's own words change nothing.
+    ours: bool,
+    /// A call of a tool of ours that the agent has told of too.
+    told_too: bool,
+    /// The tool's name as the agent's program knows it, which no model words.
+    pub program_name: Option<String>,
 }
 
 /// The calls of a turn, by the agent's ids.
@@ -53,6 +60,40 @@ impl Calls {
     /// Takes in what an update says of a call: only what it has changes.
     pub fn update(&mut self, update: &Value) -> Option<(String, &mut Known)> {
         let id = update["toolCallId"].as_str()?.to_owned();
+        if self.known.get(&id).is_some_and(|known| known.ours) {
+            return None;
+        }
+        Some(self.enter(id)).map(|(id, known)| {
+            known.take(update);
+            (id, known)
+        })
+    }
+
+    /// A call of a tool of ours.
+    pub fn ours(&mut self, call: &Call) {
+        let input = call.input.clone();
+        let known = Known { title: call.tool.clone(), input, ours: true, ..Known::default() };
+        *self.enter(call.id.0.clone()).1 = known;
+    }
+
+    /// Whether a call that the agent tells of is one of a tool of ours, which stands in the log already. It is if it
+    /// is named so and has just the input of one that came, each of which stands for one telling only.
+    pub fn is_told_again(&mut self, id: &str) -> bool {
+        let Some(own) = self.known.get(id) else { return false };
+        let names: Vec<&str> = own.program_name.as_deref().into_iter().chain([own.title.as_str()]).collect();
+        let inputs = [&own.input, &own.input["arguments"]];
+        let same = |known: &&Known| {
+            let named = names.iter().any(|name| lent_name(name) == Some(known.title.as_str()));
+            known.ours && !known.told_too && named && inputs.contains(&&known.input)
+        };
+        let told = self.order.iter().find(|id| self.known.get(*id).as_ref().is_some_and(same)).cloned();
+        let Some(told) = told.and_then(|id| self.known.get_mut(&id)) else { return false };
+        told.told_too = true;
+        true
+    }
+
+    /// The place of a call, new if it is not known yet.
+    fn enter(&mut self, id: String) -> (String, &mut Known) {
         if !self.known.contains_key(&id) {
             if self.order.len() >= MOST_CALLS {
                 let oldest = self.order.remove(0);
@@ -61,31 +102,7 @@ impl Calls {
             self.order.push(id.clone());
         }
         let known = self.known.entry(id.clone()).or_default();
-        for (at, key) in
-            [(&mut known.title, "title"), (&mut known.kind, "kind"), (&mut known.status, "status")]
-        {
-            if let Some(text) = update[key].as_str() {
-                *at = text.to_owned();
-            }
-        }
-        if !update["rawInput"].is_null() {
-            known.input = update["rawInput"].clone();
-        }
-        if let Some(content) = update["content"].as_array() {
-            known.content = content.clone();
-        }
-        for name in ["terminal_output", "terminal_output_delta"] {
-            if let Some(data) = update["_meta"][name]["data"].as_str() {
-                known.output.push_str(data);
-                let over = known.output.len().saturating_sub(OUTPUT);
-                let over = (over..=known.output.len()).find(|at| known.output.is_char_boundary(*at));
-                known.output.drain(..over.unwrap_or_default());
-            }
-        }
-        if let Some(places) = update["locations"].as_array() {
-            known.paths = places.iter().filter_map(|p| p["path"].as_str()).map(str::to_owned).collect();
-        }
-        Some((id, known))
+        (id, known)
     }
 
     pub fn get_mut(&mut self, id: &str) -> Option<&mut Known> {
@@ -104,6 +121,36 @@ impl Calls {
 pub(super) struct LeadsOut(pub String);
 
 impl Known {
+    /// Takes in what an update says: only what it has changes.
+    fn take(&mut self, update: &Value) {
+        for (at, key) in [(&mut self.title, "title"), (&mut self.kind, "kind"), (&mut self.status, "status")]
+        {
+            if let Some(text) = update[key].as_str() {
+                *at = text.to_owned();
+            }
+        }
+        if let Some(name) = update["_meta"]["claudeCode"]["toolName"].as_str() {
+            self.program_name = Some(name.to_owned());
+        }
+        if !update["rawInput"].is_null() {
+            self.input = update["rawInput"].clone();
+        }
+        if let Some(content) = update["content"].as_array() {
+            self.content = content.clone();
+        }
+        for name in ["terminal_output", "terminal_output_delta"] {
+            if let Some(data) = update["_meta"][name]["data"].as_str() {
+                self.output.push_str(data);
+                let over = self.output.len().saturating_sub(OUTPUT);
+                let over = (over..=self.output.len()).find(|at| self.output.is_char_boundary(*at));
+                self.output.drain(..over.unwrap_or_default());
+            }
+        }
+        if let Some(places) = update["locations"].as_array() {
+            self.paths = places.iter().filter_map(|p| p["path"].as_str()).map(str::to_owned).collect();
+        }
+    }
+
     /// The call as the gate judges it.
     ///
     /// # Errors
@@ -263,6 +310,17 @@ impl Known {
     }
 }
 
+/// The tool of ours that an agent's name for it means.
+pub(super) fn lent_name(name: &str) -> Option<&str> {
+    let after = name
+        .strip_prefix("mcp__")
+        .or(name.strip_prefix("mcp."))
+        .or(name.strip_prefix("mcp_"))
+        .unwrap_or(name);
+    let tool = after.strip_prefix(NAME)?;
+    ["__", "_", ".", "/"].iter().find_map(|between| tool.strip_prefix(between))
+}
+
 /// A call of ours that an agent makes by asking us to write a file.
 pub(super) fn write(id: &str, path: &str, content: &str) -> Call {
     let input = json!({"path": path, "content": content});
@@ -341,6 +399,27 @@ mod tests {
         ] {
             assert!(call(update.clone()).is_err(), "{update}");
         }
+    }
+
+    #[test]
+    fn a_call_of_ours_is_told_once_and_what_only_looks_like_one_is_told() {
+        let mut calls = Calls::default();
+        let ours = |id: &str| Call {
+            id: CallId(id.to_owned()),
+            tool: "remember".to_owned(),
+            input: json!({"text": "tea"}),
+            class: ToolClass::Write,
+        };
+        calls.ours(&ours("house-1-1"));
+        let mut tells = |id: &str, title: &str, input: Value| {
+            calls.update(&json!({"toolCallId": id, "title": title, "rawInput": input}));
+            calls.is_told_again(id)
+        };
+        assert!(!tells("a", "switchboard_remember", json!({"text": "coffee"})), "it was another");
+        assert!(!tells("b", "echo tea", json!({"text": "tea"})), "it has another name");
+        assert!(tells("c", "switchboard_remember", json!({"text": "tea"})));
+        assert!(!tells("d", "mcp__switchboard__remember", json!({"text": "tea"})), "one call, one telling");
+        assert!(calls.update(&json!({"toolCallId": "house-1-1", "status": "completed"})).is_none());
     }
 
     #[test]

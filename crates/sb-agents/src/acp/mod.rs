@@ -7,6 +7,7 @@
 mod calls;
 mod diff;
 mod files;
+mod lent;
 mod link;
 mod modes;
 pub(crate) mod opening;
@@ -24,12 +25,13 @@ mod updates;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sb_harness::model::{HarnessRef, Profile, Secret, StopReason, TurnFault, TurnFaultKind};
-use sb_harness::{Events, Harness, HarnessFeatures, Inputs, TurnSpec};
+use sb_harness::model::{Dice, HarnessRef, Profile, Secret, StopReason, TurnFault, TurnFaultKind};
+use sb_harness::{Events, Harness, HarnessFeatures, Inputs, Lender, TurnSpec};
 
 use self::opening::Agent;
 pub use self::presets::{Launch, Preset, presets};
 use crate::keep::Keep;
+use crate::lending::Lending;
 
 /// What an agent is started with, which only the installation knows.
 pub trait Launching: Send + Sync + 'static {
@@ -43,6 +45,9 @@ pub trait Launching: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct AcpContext {
     pub launching: Arc<dyn Launching>,
+    /// Whose tools agents are lent.
+    pub lender: Arc<dyn Lender>,
+    pub dice: Arc<dyn Dice>,
     /// Ours, as agents are told it.
     pub version: &'static str,
 }
@@ -50,12 +55,14 @@ pub struct AcpContext {
 /// See the module.
 pub struct AcpHarness {
     context: AcpContext,
+    lending: Lending,
     keep: Keep<Agent>,
 }
 
 impl AcpHarness {
     pub fn new(context: AcpContext) -> Self {
-        Self { context, keep: Keep::default() }
+        let lending = Lending::new(context.dice.clone(), context.version);
+        Self { context, lending, keep: Keep::default() }
     }
 
     /// Why no turn of such a profile could run, if so.
@@ -86,7 +93,8 @@ impl Harness for AcpHarness {
             running = None;
         }
         let session = spec.session;
-        let (how, agent) = turn::run(&self.context, launch, running, spec, inputs, events).await;
+        let (how, agent) =
+            turn::run(&self.context, &self.lending, launch, running, spec, inputs, events).await;
         if let Some(agent) = agent {
             self.keep.put(session, agent);
         }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::link::Link;
 use super::presets::{Asking, Launch};
 use super::settings::Setting;
+use crate::lending::Pass;
 
 /// How long an agent may take to start, or to open a session: some look around a network first.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,6 +40,8 @@ pub(super) struct Agent {
     model: Option<Setting>,
     /// The mode it was set to.
     pub asks_in: Option<String>,
+    /// By which it calls tools of ours; none: it takes none.
+    pub pass: Option<Pass>,
 }
 
 /// What a session is opened with.
@@ -48,8 +51,6 @@ pub(super) struct Opening {
     pub known: Option<String>,
     /// Ours, as agents are told it.
     pub version: &'static str,
-    /// MCP servers it is given, as the wire has them; again where a session is taken up.
-    pub servers: Vec<Value>,
 }
 
 /// How a session was opened.
@@ -69,8 +70,16 @@ impl Agent {
     }
 
     /// Starts a process, and its session: the one it is known by, or a new one.
-    pub async fn open(launch: Launch, opening: &Opening) -> Result<(Self, Opened), TurnFault> {
-        let link = Link::start(&launch.spoken).map_err(|why| not_started(&launch, &why))?;
+    pub async fn open(
+        launch: Launch,
+        opening: &Opening,
+        pass: Option<Pass>,
+    ) -> Result<(Self, Opened), TurnFault> {
+        let mut spoken = launch.spoken.clone();
+        if let (Some(name), Some(pass)) = (launch.server_key, &pass) {
+            spoken.variables.push((name.to_owned(), pass.secret().clone()));
+        }
+        let link = Link::start(&spoken).map_err(|why| not_started(&launch, &why))?;
         let mut agent = Self {
             link,
             launch,
@@ -81,6 +90,7 @@ impl Agent {
             mode: None,
             model: None,
             asks_in: None,
+            pass,
         };
         let info = json!({"name": "switchboard", "title": "Switchboard", "version": opening.version});
         let offers = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
@@ -95,14 +105,17 @@ impl Agent {
         }
         let can = &able["agentCapabilities"];
         agent.images = can["promptCapabilities"]["image"] == true;
+        if can["mcpCapabilities"]["http"] != true {
+            agent.pass = None;
+        }
         let taken_up = match &opening.known {
-            Some(id) => agent.take_up(id, can, opening).await,
+            Some(id) => agent.take_up(id, can).await,
             None => None,
         };
         let (opened, offered) = match taken_up {
             Some(offered) => (Opened::Known, offered),
             None => {
-                let new = json!({"cwd": agent.launch.spoken.dir, "mcpServers": opening.servers});
+                let new = json!({"cwd": agent.launch.spoken.dir, "mcpServers": agent.servers()});
                 let offered =
                     agent.call("session/new", new).await.map_err(|why| agent.unopened(why, &able))?;
                 agent.session = offered["sessionId"].as_str().unwrap_or_default().to_owned();
@@ -121,13 +134,13 @@ impl Agent {
     }
 
     /// Takes up a session it had in another process.
-    async fn take_up(&mut self, id: &str, can: &Value, opening: &Opening) -> Option<Value> {
+    async fn take_up(&mut self, id: &str, can: &Value) -> Option<Value> {
         let method = match (can["sessionCapabilities"]["resume"].is_object(), can["loadSession"] == true) {
             (true, _) => "session/resume",
             (false, true) => "session/load",
             (false, false) => return None,
         };
-        let params = json!({"sessionId": id, "cwd": self.launch.spoken.dir, "mcpServers": opening.servers});
+        let params = json!({"sessionId": id, "cwd": self.launch.spoken.dir, "mcpServers": self.servers()});
         match self.call(method, params).await {
             // Without modes it could not be made to ask: a new session may offer them.
             Ok(offered) if self.needs_mode() && Setting::mode(&offered).is_none() => None,
@@ -140,6 +153,11 @@ impl Agent {
                 None
             }
         }
+    }
+
+    /// MCP servers it is given, as the wire has them; again where a session is taken up.
+    fn servers(&self) -> Vec<Value> {
+        self.pass.iter().map(|pass| pass.server(self.launch.server_key)).collect()
     }
 
     fn needs_mode(&self) -> bool {

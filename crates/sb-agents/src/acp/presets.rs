@@ -29,6 +29,9 @@ pub struct Preset {
     /// The variable that names the model, if it is named so.
     pub model_env: Option<&'static str>,
     pub env: &'static [(&'static str, &'static str)],
+    /// What it is told of servers is seen by whoever lists processes, so that a key for one goes in this variable, which
+    /// it puts in by itself.
+    pub server_key: Option<&'static str>,
     pub asks: Asks,
     /// How it is installed.
     pub install: &'static str,
@@ -45,6 +48,7 @@ const PLAIN: Preset = Preset {
     model_args: &[],
     model_env: None,
     env: &[],
+    server_key: None,
     asks: Asks::Mode(ASKING),
     install: "",
     ran: false,
@@ -60,6 +64,7 @@ static PRESETS: [Preset; 9] = [
         program: "claude-agent-acp",
         provider: Some(("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")),
         model_env: Some("ANTHROPIC_MODEL"),
+        server_key: Some("SWITCHBOARD_TOOLS_KEY"),
         asks: Asks::Mode(&["default"]),
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
         ran: true,
@@ -164,6 +169,8 @@ pub struct Launch {
     pub model_told: bool,
     /// How it is installed, where that is known.
     pub install: Option<&'static str>,
+    /// The variable in which it takes the key for a server that it is given.
+    pub server_key: Option<&'static str>,
 }
 
 /// A mode to set, of which one must be offered; or it is made to ask by what it is started with.
@@ -216,6 +223,7 @@ impl Launch {
             model,
             model_told: preset.is_some_and(|p| p.model_env.is_some() || !p.model_args.is_empty()),
             install: preset.map(|p| p.install),
+            server_key: preset.and_then(|p| p.server_key),
         })
     }
 

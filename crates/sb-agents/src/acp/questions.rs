@@ -7,13 +7,16 @@ use sb_harness::HarnessEvent;
 use sb_harness::model::{Call, CallId, DECLINED, Record};
 use sb_wire::jsonrpc::{BAD_PARAMS, Failure, INTERNAL, NO_SUCH_METHOD};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::calls::{self, LeadsOut};
 use super::files;
+use super::lent::{STOPPED, fails};
 use super::options::Options;
 use super::places::within;
 use super::turn::Run;
 use crate::exit::Exit;
+use crate::lending::Given;
 
 /// Changes that were allowed and may still be asked of us to make.
 const MOST_ALLOWED: usize = 20;
@@ -22,14 +25,27 @@ const MOST_ALLOWED: usize = 20;
 pub(super) struct Question {
     id: Value,
     pub call: Call,
-    wants: Wants,
+    pub wants: Wants,
 }
 
-enum Wants {
+pub(super) enum Wants {
     /// One of these options.
     Permission(Options),
     /// A file written.
     Write { path: String, content: String },
+    /// What comes of a tool of ours.
+    Lent(oneshot::Sender<Given>),
+}
+
+impl Question {
+    pub fn lent(call: Call, answer: oneshot::Sender<Given>) -> Self {
+        Self { id: Value::Null, call, wants: Wants::Lent(answer) }
+    }
+
+    /// Nobody waits for its answer any more.
+    fn is_given_up(&self) -> bool {
+        matches!(&self.wants, Wants::Lent(answer) if answer.is_closed())
+    }
 }
 
 impl Run {
@@ -37,6 +53,7 @@ impl Run {
         let answer = match question.wants {
             Wants::Permission(_) => Ok(json!({"outcome": {"outcome": "cancelled"}})),
             Wants::Write { .. } => Err(Failure::new(INTERNAL, "This was stopped.")),
+            Wants::Lent(answer) => return fails(answer, STOPPED),
         };
         self.agent.link.answer(question.id, answer).await;
     }
@@ -64,6 +81,11 @@ impl Run {
             return Ok(());
         };
         let (call, shown) = (known.as_call(&call_id, &self.workspace), known.shown());
+        let ours = known.program_name.clone();
+        if self.is_lent(ours.as_deref()) && self.stopping.is_none() && options.allow.len() == 1 {
+            self.agent.link.answer(id, Ok(options.allowance(0))).await;
+            return Ok(());
+        }
         let left_out: Vec<String> = options.left_out.iter().map(|name| format!("\"{name}\"")).collect();
         if !left_out.is_empty() {
             let text = format!(
@@ -89,17 +111,24 @@ impl Run {
         Ok(())
     }
 
+    /// Puts a question in the row.
+    pub async fn ask_for(&mut self, question: Question) -> Result<(), Exit> {
+        self.waiting.push_back(question);
+        self.next_question().await
+    }
+
     /// Puts the next question before the gate, if none is there.
-    async fn next_question(&mut self) -> Result<(), Exit> {
+    pub async fn next_question(&mut self) -> Result<(), Exit> {
         if self.asked.is_some() {
             return Ok(());
         }
+        self.waiting.retain(|question| !question.is_given_up());
         let Some(question) = self.waiting.pop_front() else { return Ok(()) };
         let call = question.call.clone();
         self.log_call(&call).await?;
         let event = match &question.wants {
             Wants::Permission(options) => HarnessEvent::CallBy(call, options.ways.clone()),
-            Wants::Write { .. } => HarnessEvent::Call(call),
+            Wants::Write { .. } | Wants::Lent(_) => HarnessEvent::Call(call),
         };
         self.asked = Some(question);
         self.waits = false;
@@ -110,6 +139,7 @@ impl Run {
     pub async fn go(&mut self, way: usize) -> Result<(), Exit> {
         let Some(question) = self.asked.take() else { return Ok(()) };
         match question.wants {
+            Wants::Lent(answer) => self.runs(question.call, answer).await?,
             Wants::Permission(options) => {
                 if let (Some(path), Some(text)) =
                     (question.call.input["path"].as_str(), self.new_text(&question.call.id))
@@ -139,20 +169,27 @@ impl Run {
     /// It may not.
     pub async fn no(&mut self, why: String) -> Result<(), Exit> {
         let Some(question) = self.asked.take() else { return Ok(()) };
-        let outcome = match &question.wants {
-            Wants::Permission(options) => Ok(options.refusal()),
-            Wants::Write { .. } => Err(Failure::new(INTERNAL, why.clone())),
-        };
-        self.agent.link.answer(question.id, outcome).await;
-        if let Some(known) = self.calls.get_mut(&question.call.id.0) {
+        let Question { id, call, wants } = question;
+        if let Some(known) = self.calls.get_mut(&call.id.0) {
             known.settled = true;
         }
         // What a person said stands in the log already.
         if !self.waits {
-            self.result(question.call.id, false, why.clone(), false).await?;
+            self.result(call.id, false, why.clone(), false).await?;
         }
-        // That it was refused it knows; a reason it does not.
-        self.declined = (why != DECLINED).then(|| format!("(About {}: {why})", question.call.tool));
+        let told = match wants {
+            Wants::Permission(options) => {
+                self.agent.link.answer(id, Ok(options.refusal())).await;
+                false
+            }
+            Wants::Write { .. } => {
+                self.agent.link.answer(id, Err(Failure::new(INTERNAL, why.clone()))).await;
+                false
+            }
+            Wants::Lent(answer) => answer.send(Given { ok: false, text: why.clone() }).is_ok(),
+        };
+        // That it was refused it knows; a reason it may not.
+        self.declined = (!told && why != DECLINED).then(|| format!("(About {}: {why})", call.tool));
         self.next_question().await
     }
 

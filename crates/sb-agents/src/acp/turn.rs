@@ -5,21 +5,26 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sb_harness::model::{Call, CallId, Principal, Record, StopReason, TurnFault, TurnFaultKind, Usage};
-use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, ToolUpdate, TurnSpec};
+use sb_harness::{Events, HarnessEvent, HarnessInput, Inputs, Lender, ToolDef, ToolUpdate, TurnSpec};
 use sb_wire::jsonrpc::{Failure, Message};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::AcpContext;
 use super::calls::Calls;
+use super::lent::Ran;
 use super::opening::{Agent, Opened, Opening, known_session};
 use super::presets::Launch;
 use super::prompt::{self, Knows};
 use super::questions::Question;
 use crate::exit::{Exit, stopped};
+use crate::lending::{Lending, Pass, Wanted};
 
 /// How long an agent may take to stop, before its process is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -52,11 +57,19 @@ pub(super) struct Run {
     /// The request by which its mode is being set back, and how often that was done.
     pub setting_back: Option<Value>,
     pub set_back: usize,
+    pub lender: Arc<dyn Lender>,
+    /// Tools of ours that it is lent, calls of them as they come, and how many came.
+    pub lent: Vec<ToolDef>,
+    wanted: mpsc::Receiver<Wanted>,
+    pub lent_calls: usize,
+    /// Those that run.
+    pub running: JoinSet<Ran>,
 }
 
 /// Runs a turn; the agent is given back if it can have another.
 pub(super) async fn run(
     context: &AcpContext,
+    lending: &Lending,
     launch: Launch,
     running: Option<Agent>,
     spec: TurnSpec,
@@ -65,6 +78,7 @@ pub(super) async fn run(
 ) -> (Result<StopReason, TurnFault>, Option<Agent>) {
     let known = known_session(&spec.log).map(str::to_owned);
     let running = running.filter(|agent| known.as_deref() == Some(agent.session.as_str()));
+    let lent = context.lender.lends(&spec.profile, &spec.choices);
     let opened = match running {
         Some(mut agent) => {
             tokio::select! {
@@ -73,9 +87,13 @@ pub(super) async fn run(
             }
         }
         None => {
-            let opening = Opening { known, version: context.version, servers: Vec::new() };
+            let opening = Opening { known, version: context.version };
+            let pass = match lent.is_empty() {
+                true => None,
+                false => lent_by(lending, &lent).await,
+            };
             tokio::select! {
-                opened = Agent::open(launch, &opening) => opened,
+                opened = Agent::open(launch, &opening, pass) => opened,
                 () = stopped(&mut inputs) => return (Ok(StopReason::Stopped), None),
             }
         }
@@ -85,6 +103,13 @@ pub(super) async fn run(
         Err(fault) => return (Err(fault), None),
     };
     let workspace = agent.launch.spoken.dir.clone();
+    let wanted = match &agent.pass {
+        Some(pass) => {
+            pass.lend(lent.clone());
+            pass.begin()
+        }
+        None => mpsc::channel(1).1,
+    };
     let mut run = Run {
         agent,
         spec,
@@ -103,6 +128,11 @@ pub(super) async fn run(
         stopping: None,
         setting_back: None,
         set_back: 0,
+        lender: context.lender.clone(),
+        lent,
+        wanted,
+        lent_calls: 0,
+        running: JoinSet::new(),
     };
     let ended = run.turn(opened).await;
     let settled = run.settle().await;
@@ -114,10 +144,29 @@ pub(super) async fn run(
     }
 }
 
+/// A pass to the tools it is lent; without one it works on without them.
+async fn lent_by(lending: &Lending, lent: &[ToolDef]) -> Option<Pass> {
+    match lending.pass().await {
+        Ok(pass) => {
+            pass.lend(lent.to_vec());
+            Some(pass)
+        }
+        Err(why) => {
+            tracing::warn!(error = %why, "tools cannot be lent to agents elsewhere: there is no port for them");
+            None
+        }
+    }
+}
+
 impl Run {
     async fn turn(&mut self, opened: Opened) -> Result<StopReason, Exit> {
         if opened != Opened::Known {
             self.log(Record::Opened { id: self.agent.session.clone() }).await?;
+        }
+        if opened != Opened::Known && !self.lent.is_empty() && self.agent.pass.is_none() {
+            let label = &self.agent.launch.label;
+            let text = format!("{label} takes no tools over HTTP, so it works without those from here.");
+            self.log(Record::Noted { text, by: self.by(), told: false }).await?;
         }
         if opened == Opened::Lost {
             let text = format!(
@@ -137,6 +186,9 @@ impl Run {
                 Some(why) => {
                     self.agent.untold.push(why);
                     return Ok(how);
+                }
+                None if how == StopReason::Done && !self.agent.untold.is_empty() => {
+                    blocks = std::mem::take(&mut self.agent.untold).into_iter().map(prompt::text).collect();
                 }
                 None => return Ok(how),
             }
@@ -160,6 +212,11 @@ impl Run {
                 biased;
                 input = self.inputs.recv() => self.told(input.ok_or(Exit::Unheard)?).await?,
                 () = patience => return Err(Exit::Unheard),
+                Some(ran) = self.running.join_next() => match ran {
+                    Ok(ran) => self.ran(ran).await?,
+                    Err(why) => tracing::error!(error = %why, "a tool that an agent was lent failed; this is our mistake"),
+                },
+                Some(wanted) = self.wanted.recv() => self.wants(wanted).await?,
                 message = self.agent.link.next() => match message {
                     None => return Err(Exit::Fault(self.agent.died().await)),
                     Some(Message::Answer { id, result }) if id == asked => return self.answered(result).await,
@@ -181,6 +238,7 @@ impl Run {
             HarnessInput::Go(id) if self.is_asked(&id) => self.go(0).await?,
             HarnessInput::GoBy(id, way) if self.is_asked(&id) => self.go(way).await?,
             HarnessInput::No(id, why) if self.is_asked(&id) => self.no(why).await?,
+            HarnessInput::Done(id, record) if self.is_asked(&id) => self.performed(record).await?,
             _ => {}
         }
         Ok(())
@@ -240,6 +298,15 @@ impl Run {
 
     /// Whatever the turn left open is closed, and its last words are kept.
     async fn settle(&mut self) -> Result<(), Exit> {
+        // What was allowed and has begun comes to its end, unless it is all to stop.
+        while self.stopping.is_none()
+            && let Some(ran) = self.running.join_next().await
+        {
+            if let Ok(ran) = ran {
+                self.ran(ran).await?;
+            }
+        }
+        self.running.abort_all();
         for question in self.asked.take().into_iter().chain(std::mem::take(&mut self.waiting)) {
             self.withdraw(question).await;
         }
@@ -289,6 +356,7 @@ impl Run {
         if let Some(known) = self.calls.get_mut(&call.0) {
             known.settled = true;
         }
+        self.spec.tainted |= outside;
         self.tool_is(&call, "done").await?;
         self.log(Record::Result { call, ok, text, files: Vec::new(), outside }).await
     }
@@ -296,6 +364,11 @@ impl Run {
     pub async fn tool_is(&mut self, call: &CallId, state: &'static str) -> Result<(), Exit> {
         let tool = self.calls.get_mut(&call.0).map(|known| known.shown()).unwrap_or_default();
         self.send(HarnessEvent::Tool(ToolUpdate { call: call.clone(), tool, state })).await
+    }
+
+    /// Something it must be told in words, since the wire has no room for it any more.
+    pub fn untold(&mut self, words: String) {
+        self.agent.untold.push(words);
     }
 
     /// It went on after whatever a person declined.

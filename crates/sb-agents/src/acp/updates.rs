@@ -81,6 +81,12 @@ impl Run {
 
     /// A call came to its end: it and its result stand in the log.
     async fn ended(&mut self, id: String) -> Result<(), Exit> {
+        if self.calls.is_told_again(&id) {
+            if let Some(known) = self.calls.get_mut(&id) {
+                known.settled = true;
+            }
+            return Ok(());
+        }
         let workspace = self.workspace.clone();
         let Some(known) = self.calls.get_mut(&id).map(|known| known.clone()) else { return Ok(()) };
         let call = match known.as_call(&id, &workspace) {

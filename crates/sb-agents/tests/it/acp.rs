@@ -6,6 +6,7 @@ use crate::world::*;
 
 mod choices;
 mod files;
+mod lent;
 mod settings;
 
 fn write(path: &str) -> String {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sb_agents::{AcpContext, AcpHarness, Launching, PiHarness};
 use sb_engine::harness::Harness;
+use sb_engine::harness::net::{Away, Http, SystemClock, SystemDice};
 use sb_engine::model::*;
 use sb_engine::{Agents, Follow};
+use sb_loop::{Keys, LoopContext, LoopHarness};
 use sb_testkit::app::TestApp;
 
 struct NoKeys;
@@ -16,6 +18,15 @@ impl Launching for NoKeys {
         None
     }
     fn base_url(&self, _: &Profile, _: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Keys for NoKeys {
+    fn key(&self, _: &ProfileName, _: &str) -> Option<Secret> {
+        None
+    }
+    fn base_url(&self, _: &str) -> Option<String> {
         None
     }
 }
@@ -62,7 +73,17 @@ pub async fn app() -> TestApp {
 }
 
 pub async fn app_with(change: impl FnOnce(&mut Profile)) -> TestApp {
-    let acp = AcpHarness::new(AcpContext { launching: Arc::new(NoKeys), version: "0" });
+    let lender = Arc::new(LoopHarness::new(LoopContext {
+        http: Http::new().unwrap(),
+        clock: Arc::new(SystemClock),
+        dice: Arc::new(SystemDice),
+        keys: Arc::new(NoKeys),
+        away: Away::default(),
+        marks: Secret::new("marks"),
+        own: "/nonexistent/switchboard".into(),
+    }));
+    let (launching, dice) = (Arc::new(NoKeys), Arc::new(SystemDice));
+    let acp = AcpHarness::new(AcpContext { launching, lender, dice, version: "0" });
     let elsewhere = Elsewhere { acp: Arc::new(acp), pi: Arc::new(PiHarness::new(Arc::new(NoKeys))) };
     let app = TestApp::with_agents(Arc::new(elsewhere), 4).await;
     let mut profile = Profile { harness: agent(""), models: Vec::new(), ..app.profile("assistant") };

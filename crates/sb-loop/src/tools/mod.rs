@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sb_harness::model::text::clip;
-use sb_harness::model::{Attachment, Call, Choices, Dice, HOUSE_TOOLS, HouseTool, Profile, ToolClass};
+use sb_harness::model::{Call, Choices, Dice, HOUSE_TOOLS, HouseTool, Profile};
 use sb_harness::net::{Away, Http};
 use sb_harness::{Blobs, Memory};
+pub use sb_harness::{Done, Outcome, ToolDef};
 use serde_json::Value;
 
 use crate::harness::Keys;
@@ -37,35 +38,6 @@ pub(crate) const UNREADABLE: &str = "unreadable";
 const LONGEST_RESULT: usize = 300 * 1024;
 /// Of a schema at most so many characters are told with what does not fit it.
 const SCHEMA_TOLD: usize = 4000;
-
-/// A tool as models are told of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolDef {
-    pub name: String,
-    pub class: ToolClass,
-    pub description: String,
-    /// The JSON schema of its input.
-    pub schema: Value,
-}
-
-/// What came of a tool.
-#[derive(Debug, Default)]
-pub struct Done {
-    pub text: String,
-    /// Pictures the model is to be shown.
-    pub files: Vec<Attachment>,
-    /// A file for the person.
-    pub shared: Option<Attachment>,
-    /// The person is given the pictures too, not only the model.
-    pub shows_pictures: bool,
-    /// The tool ran and says that it failed.
-    pub failed: bool,
-    /// It brought content from outside, which is never an instruction.
-    pub outside: bool,
-}
-
-/// What came of a tool, or why nothing did, both in words for the model.
-pub type Outcome = Result<Done, String>;
 
 /// What a tool works with.
 pub(crate) struct Bench {

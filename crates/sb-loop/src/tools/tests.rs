@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use sb_harness::model::{Digest, Level, Memo, ProfileName, Secret, ToolSet};
+use sb_harness::model::{Digest, Level, Memo, ProfileName, Secret, ToolClass, ToolSet};
 use sb_harness::net::{FixedDice, child};
 use serde_json::json;
 use tokio::io::AsyncReadExt;

@@ -87,6 +87,11 @@ async fn a_stretch_of_a_log_is_read_with_both_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_elsewhere_needs_does_not_grow_with_the_log() {
+    logs::what_an_agent_elsewhere_needs_does_not_grow_with_the_log(&Home::new()).await;
+}
+
+#[tokio::test]
 async fn the_view_begins_after_what_the_newest_usable_summary_covers() {
     logs::the_view_begins_after_what_the_newest_usable_summary_covers(&Home::new()).await;
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use crate::world::World;
 
-/// An agent that heeds nothing but its first line, and has started something itself. Until it was told that line,
-/// it is only just being started, and a kill of ours may come before anybody could be told of it.
+/// An agent that heeds nothing, and starts something at once. It may be killed as soon as it runs at all: nothing of
+/// it begins before whoever ends it knows of it.
 const DEAF: &str = r#"#!/bin/sh
 trap '' TERM HUP INT
-read -r first
 sleep 600 </dev/null >/dev/null 2>&1 &
 echo $! > child.new; mv child.new child
 echo $$ > leader.new; mv leader.new leader

@@ -25,6 +25,34 @@ async fn seqs(store: &Store) -> Vec<i64> {
     store.view_log(SESSION).await.unwrap().iter().map(|e| e.seq.0).collect()
 }
 
+pub async fn what_an_agent_elsewhere_needs_does_not_grow_with_the_log(ground: &impl Ground) {
+    let store = ground.open().await;
+    let of = three_exchanges(&store).await;
+    let opened = |at, id: &str| logged(SESSION, entry(at, Some(TurnId(3)), Record::Opened { id: id.into() }));
+    commit(&store, &of, vec![opened(7, "first")]).await;
+    let noted = |at| {
+        let by = sb_store::model::Principal("agent:x".into());
+        logged(SESSION, entry(at, None, Record::Noted { text: "on".into(), by, told: false }))
+    };
+    commit(&store, &of, (8..=1500).map(noted).collect()).await;
+    let needed = async |from| -> Vec<i64> {
+        store.recent_log(SESSION, Seq(from)).await.unwrap().iter().map(|e| e.seq.0).collect()
+    };
+    let expected = |first: &[i64], from: i64, to: i64| [first, &(from..=to).collect::<Vec<_>>()].concat();
+    assert_eq!(needed(1501).await, expected(&[7], 1101, 1500), "what it opened, and what was said lately");
+    commit(&store, &of, undone(1501, 2)).await;
+    commit(&store, &of, vec![opened(1502, "second")]).await;
+    commit(&store, &of, (1503..=3000).map(noted).collect()).await;
+    assert_eq!(
+        needed(3001).await,
+        expected(&[7, 1501, 1502], 2601, 3000),
+        "and what an undoing took from it"
+    );
+    assert_eq!(needed(1501).await, expected(&[7], 1101, 3000), "all of a turn, however long");
+    commit(&store, &of, vec![summary(3001, 2999)]).await;
+    assert_eq!(needed(3002).await, expected(&[7, 1501, 1502], 2602, 3000), "nothing undone is covered");
+}
+
 fn summary(at: i64, covers: i64) -> Change {
     logged(SESSION, entry(at, None, Record::Summary { text: "short".into(), covers: Seq(covers) }))
 }
