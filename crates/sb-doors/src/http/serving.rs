@@ -11,9 +11,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::http::Request;
 use axum::serve::{Listener, ListenerExt};
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -51,6 +51,10 @@ impl Limits {
     const OF_ONE: usize = Self::PUBLIC.connections / 2;
 }
 
+/// Marks requests that came over TLS of our own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OverTls;
+
 /// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
 pub async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) -> io::Result<()> {
     let greet = |io, from: SocketAddr| ready(Some((io, Peer(Some(from.ip())))));
@@ -66,6 +70,7 @@ pub async fn serve_tls(
     closing: CancellationToken,
 ) -> io::Result<()> {
     let greet = |io, from| tls.clone().greet(io, from);
+    let router = router.layer(Extension(OverTls));
     serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
     Ok(())
 }

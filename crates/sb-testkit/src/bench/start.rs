@@ -127,7 +127,7 @@ fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
             at: NOON,
         },
         logged(1, said),
-        logged(2, Record::Ended { how: EndKind::Replied, fault: None }),
+        logged(2, Record::Ended { how: EndKind::Replied, fault: None, declined: false }),
         Change::Ended { message: message.id, ending },
         Change::TurnEnded { turn, exchange: true },
     ]
