@@ -46,7 +46,7 @@ pub use files::{LARGEST_FILE, MOST_FILES};
 pub use guesses::GUESSES;
 pub use hooks::{LARGEST_CALL, bridge_router};
 pub use openapi::document;
-pub use serving::{serve, serve_tls};
+pub use serving::{places, serve, serve_tls};
 pub use status::metrics_builder;
 pub use tls::Tls;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};

@@ -42,7 +42,7 @@ async fn start(app: &TestApp, tls: Tls) -> (std::net::SocketAddr, CancellationTo
         cors_origins: Vec::new(),
         closing: closing.clone(),
     });
-    tokio::spawn(http::serve_tls(listener, tls, router, closing.clone()));
+    tokio::spawn(http::serve_tls(listener, 900, tls, router, closing.clone()));
     (address, closing)
 }
 

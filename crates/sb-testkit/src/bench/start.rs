@@ -73,11 +73,11 @@ async fn fill(home: &Path, sessions: u64) -> Result<()> {
     Ok(())
 }
 
-fn of(n: u64) -> ConversationId {
+pub(super) fn of(n: u64) -> ConversationId {
     ConversationId::new("http", &"bench".into(), &format!("c{n}"))
 }
 
-fn inbound(to: &ConversationId) -> Inbound {
+pub(super) fn inbound(to: &ConversationId) -> Inbound {
     let manner = Manner {
         busy: Busy::Steer,
         debounce_ms: 0,
@@ -100,7 +100,7 @@ fn inbound(to: &ConversationId) -> Inbound {
     }
 }
 
-fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
+pub(super) fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
     let Taken::New(message) = taken else { return Vec::new() };
     let (session, turn) = (SessionId(n + 1), TurnId(n + 1));
     let logged = |seq, record| Change::Logged {
