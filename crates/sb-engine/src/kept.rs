@@ -91,7 +91,7 @@ mod tests {
         Change::Logged { session, entry: Entry { seq: Seq(seq), at: Timestamp(0), turn: Some(T), record } }
     }
     fn ended() -> Record {
-        Record::Ended { how: EndKind::Replied, fault: None }
+        Record::Ended { how: EndKind::Replied, fault: None, declined: false }
     }
     fn seqs(entries: &[Entry]) -> Vec<i64> {
         entries.iter().map(|e| e.seq.0).collect()

@@ -79,7 +79,13 @@ pub enum Record {
     /// The turn was cut off by a restart and begun again.
     Restarted { starts: u32 },
     /// The turn ended.
-    Ended { how: EndKind, fault: Option<TurnFault> },
+    Ended {
+        how: EndKind,
+        fault: Option<TurnFault>,
+        /// The model, or its provider's filter, declined to answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        declined: bool,
+    },
     /// Something a command changed, for the trace: what, and who. `told`: it is part of the reply too.
     Noted { text: String, by: Principal, told: bool },
 }

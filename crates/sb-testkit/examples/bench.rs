@@ -1,7 +1,8 @@
 //! Measures the real program beside its floors and prints the page's body.
-//! `bench BINARY [--folder DIR] [--only SECTION]… [--quick]`; `bench --echo SIZE` is the floor it starts itself.
+//! `bench BINARY [--folder DIR] [--only SECTION]… [--quick]`; `bench --echo SIZE` and
+//! `bench --pass URL` are the floors it starts itself.
 
-use sb_testkit::bench::{Plan, run, serve_echo};
+use sb_testkit::bench::{Plan, run, serve_echo, serve_pass};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -10,6 +11,9 @@ async fn main() -> anyhow::Result<()> {
     let first = next("BINARY")?;
     if first == "--echo" {
         return serve_echo(next("SIZE")?.parse()?).await;
+    }
+    if first == "--pass" {
+        return serve_pass(next("URL")?).await;
     }
     let mut plan = Plan {
         binary: first.into(),

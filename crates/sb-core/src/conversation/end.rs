@@ -22,6 +22,8 @@ struct Close {
     /// A last paragraph of our own.
     remark: Option<String>,
     fault: Option<TurnFault>,
+    /// The model, or its provider's filter, declined to answer.
+    declined: bool,
 }
 
 impl Conversation {
@@ -80,7 +82,10 @@ impl Conversation {
             close.remark = Some("(The agent ended without a word.)".to_owned());
         }
         self.post_reply(&turn, close.remark.as_deref(), close.fault.as_ref());
-        let to = self.log(Some(turn.id), Record::Ended { how: close.kind, fault: close.fault.clone() });
+        let to = self.log(
+            Some(turn.id),
+            Record::Ended { how: close.kind, fault: close.fault.clone(), declined: close.declined },
+        );
         let prompts = self.prompts(&turn) as u64;
         self.add_usage(Usage { turns: 1, messages: prompts, ..Usage::default() });
         for (message, from) in &turn.messages {
@@ -131,7 +136,7 @@ impl Conversation {
         remark: Option<String>,
         fault: Option<TurnFault>,
     ) {
-        self.close_turn(Close { kind, remark, fault });
+        self.close_turn(Close { kind, remark, fault, declined: false });
     }
 
     /// Everybody who waits for this turn, or behind it, is told what it waits for.
@@ -174,14 +179,21 @@ impl Conversation {
 }
 
 fn close(how: Result<StopReason, TurnFault>, stop: Option<StopCause>) -> Close {
-    let plain = |kind, remark: Option<&str>| Close { kind, remark: remark.map(str::to_owned), fault: None };
+    let plain = |kind, remark: Option<&str>| Close {
+        kind,
+        remark: remark.map(str::to_owned),
+        fault: None,
+        declined: false,
+    };
     match (how, stop) {
         // A turn that was told to stop is a stopped one, however its harness put it.
         (_, Some(StopCause::Fault(fault))) => failed(fault),
         (_, Some(StopCause::Asked | StopCause::Interrupted)) => plain(EndKind::Stopped, Some("Stopped.")),
         (Ok(StopReason::Done), None) => plain(EndKind::Replied, None),
         (Ok(StopReason::Stopped), None) => plain(EndKind::Stopped, Some("Stopped.")),
-        (Ok(StopReason::Declined), None) => plain(EndKind::Replied, Some(DECLINED_TO)),
+        (Ok(StopReason::Declined), None) => {
+            Close { declined: true, ..plain(EndKind::Replied, Some(DECLINED_TO)) }
+        }
         (Ok(StopReason::Limit), None) => plain(EndKind::Replied, Some(CUT_SHORT)),
         (Ok(StopReason::Parked), None) => failed(TurnFault::new(
             TurnFaultKind::Internal,
@@ -192,5 +204,5 @@ fn close(how: Result<StopReason, TurnFault>, stop: Option<StopCause>) -> Close {
 }
 
 fn failed(fault: TurnFault) -> Close {
-    Close { kind: EndKind::Failed, remark: Some(failure_card(&fault)), fault: Some(fault) }
+    Close { kind: EndKind::Failed, remark: Some(failure_card(&fault)), fault: Some(fault), declined: false }
 }

@@ -33,7 +33,7 @@ pub(super) fn routes(door: Arc<Door>) -> Router {
 /// All that a bridge on its own listens for: its platform's calls, and whether it is alive.
 pub fn bridge_router(engine: Engine, closing: CancellationToken) -> Router {
     let alive = Router::new().route("/healthz", get(status::health));
-    envelope(alive.merge(routes(Door::new(engine, closing))))
+    envelope(alive.merge(routes(Door::new(engine, closing, false))))
 }
 
 async fn whole(

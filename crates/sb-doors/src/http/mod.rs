@@ -46,7 +46,7 @@ pub use files::{LARGEST_FILE, MOST_FILES};
 pub use guesses::GUESSES;
 pub use hooks::{LARGEST_CALL, bridge_router};
 pub use openapi::document;
-pub use serving::{serve, serve_tls};
+pub use serving::{places, serve, serve_tls};
 pub use status::metrics_builder;
 pub use tls::Tls;
 pub use who::{SHORTEST_MACHINE_TOKEN, check_machine_token};
@@ -58,7 +58,7 @@ pub(crate) use guesses::Peer;
 pub(crate) use messages::{Target, idempotency_key, take};
 pub(crate) use outside::{envelope, is_loopback, is_same_origin, wrong_method};
 pub(crate) use parts::{Parameters, Segments};
-pub(crate) use serving::{Limits, serve_within};
+pub(crate) use serving::{Limits, OverTls, serve_within};
 pub(crate) use session::find as find_session;
 pub(crate) use unsaid::unsaid;
 pub(crate) use who::{Reach, Who, authenticate};
@@ -89,15 +89,18 @@ pub(crate) struct Door {
     pub closing: CancellationToken,
     pub large_bodies: Semaphore,
     pub readers: Readers,
+    /// Whether a proxy stands in front, whose word on how it was asked counts.
+    pub behind_proxy: bool,
 }
 
 impl Door {
-    pub fn new(engine: Engine, closing: CancellationToken) -> Arc<Self> {
+    pub fn new(engine: Engine, closing: CancellationToken, behind_proxy: bool) -> Arc<Self> {
         Arc::new(Self {
             engine,
             closing,
             large_bodies: Semaphore::new(LARGE_BODIES),
             readers: Readers::default(),
+            behind_proxy,
         })
     }
     /// Whether new messages are taken.
@@ -122,7 +125,7 @@ pub fn router(door: HttpDoor) -> Router {
 
 /// As [`router`], with profiles that are offered to other agents.
 pub fn router_with(door: HttpDoor, a2a: Option<Arc<A2aOffer>>) -> Router {
-    let shared = Door::new(door.engine, door.closing);
+    let shared = Door::new(door.engine, door.closing, door.behind_proxy);
     let gate = Arc::new(Gate {
         door: shared.clone(),
         machine: door.machine_token.map(|token| Digest::of(token.expose().as_bytes())),

@@ -1,6 +1,9 @@
 //! The door described for programs: OpenAPI 3.1, made from the types that are sent and the table of codes.
 //!
-//! One row here is one route; a test holds the document against the running server.
+//! One row here is one route; a test holds the document against the running server. Routes whose wire is
+//! somebody else's are in [`dialects`].
+
+mod dialects;
 
 use std::collections::BTreeMap;
 
@@ -141,6 +144,9 @@ pub fn document() -> OpenApi {
         let item = PathItem::new(method, operation(&route));
         paths.paths.insert(route.path.to_owned(), item);
     }
+    for (path, item) in dialects::paths() {
+        paths.paths.insert(path.to_owned(), item);
+    }
     let about = "Talk to Switchboard's agents: messages in, answers or server-sent events out. Every error has a sentence and a code.";
     OpenApiBuilder::new()
         .info(
@@ -169,6 +175,7 @@ fn components() -> Components {
     add::<SessionEvent>(&mut all);
     add::<DeltaEvent>(&mut all);
     add::<ToolEvent>(&mut all);
+    dialects::schemas(&mut all);
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The machine's token, or one of a profile's own (`sb_…`)."))

@@ -11,9 +11,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::http::Request;
 use axum::serve::{Listener, ListenerExt};
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -45,39 +45,63 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Fewer than the 1,024 open files that systems give a program unless told otherwise.
-    const PUBLIC: Limits = Limits { connections: 900, head_within: Duration::from_secs(10) };
-    /// Of them, those that one source may hold from elsewhere.
-    const OF_ONE: usize = Self::PUBLIC.connections / 2;
+    const fn public(connections: usize) -> Self {
+        Self { connections, head_within: Duration::from_secs(10) }
+    }
 }
 
-/// Serves until `closing` is cancelled; then takes no more, and ends within five seconds.
-pub async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) -> io::Result<()> {
+/// How many connections a server takes at once that may have so many files open. Half of them are left for
+/// the other side of each (a model's connection, an agent's pipes); but with few, most are idle anyway.
+pub fn places(files: u64) -> usize {
+    let half = usize::try_from(files / 2).unwrap_or(usize::MAX);
+    half.saturating_sub(SET_ASIDE).clamp(FEWEST, MOST)
+}
+
+/// Open files for everything else: the store, logs, the socket for commands.
+const SET_ASIDE: usize = 100;
+/// Fewer than the 1,024 open files that systems give a program unless told otherwise.
+const FEWEST: usize = 900;
+const MOST: usize = 32_768;
+
+/// Marks requests that came over TLS of our own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OverTls;
+
+/// Serves until `closing` is cancelled; then takes no more, and ends within five seconds. It holds so many
+/// connections at once, of which one source elsewhere has half at most: see [`places`].
+pub async fn serve(
+    listener: TcpListener,
+    places: usize,
+    router: Router,
+    closing: CancellationToken,
+) -> io::Result<()> {
     let greet = |io, from: SocketAddr| ready(Some((io, Peer(Some(from.ip())))));
-    serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
+    serve_within(Limits::public(places), at_once(listener, places / 2), greet, router, closing).await;
     Ok(())
 }
 
 /// As [`serve`], over TLS.
 pub async fn serve_tls(
     listener: TcpListener,
+    places: usize,
     tls: Tls,
     router: Router,
     closing: CancellationToken,
 ) -> io::Result<()> {
     let greet = |io, from| tls.clone().greet(io, from);
-    serve_within(Limits::PUBLIC, at_once(listener), greet, router, closing).await;
+    let router = router.layer(Extension(OverTls));
+    serve_within(Limits::public(places), at_once(listener, places / 2), greet, router, closing).await;
     Ok(())
 }
 
 /// A listener whose connections send the pieces of a stream as they are written, and that no source fills.
-fn at_once(listener: TcpListener) -> impl Listener<Io = Held<TcpStream>, Addr = SocketAddr> {
+fn at_once(listener: TcpListener, of_one: usize) -> impl Listener<Io = Held<TcpStream>, Addr = SocketAddr> {
     let listener = listener.tap_io(|socket| {
         if let Err(why) = socket.set_nodelay(true) {
             tracing::debug!(error = %why, "a connection keeps its small pieces back");
         }
     });
-    Crowd::new(listener, Limits::OF_ONE)
+    Crowd::new(listener, of_one)
 }
 
 /// As [`serve`], on whatever listens, with these limits. `greet` makes of a connection what requests are
@@ -211,6 +235,11 @@ mod tests {
         let mut text = String::new();
         socket.read_to_string(&mut text).await.expect("closed in order");
         text
+    }
+
+    #[test]
+    fn as_many_connections_as_there_are_files_for_both_of_their_sides() {
+        assert_eq!([256, 1_024, 20_000, u64::MAX].map(places), [900, 900, 9_900, 32_768]);
     }
 
     #[tokio::test]

@@ -128,7 +128,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let closing = CancellationToken::new();
-        tokio::spawn(serve_tls(listener, tls, Router::new(), closing.clone()));
+        tokio::spawn(serve_tls(listener, 100, tls, Router::new(), closing.clone()));
         let mut silent = TcpStream::connect(address).await.expect("a connection");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(Duration::from_secs(10), silent.read_to_end(&mut answer)).await;

@@ -94,7 +94,7 @@ fn line(entry: Entry, decides: bool) -> Option<Line> {
         Record::Undone { turn } => (ours, What::Undone { turn: turn.to_string() }),
         Record::Summary { text, .. } => (ours, What::Summary { text }),
         Record::Restarted { starts } => (ours, What::Restarted { starts }),
-        Record::Ended { how, fault } => {
+        Record::Ended { how, fault, .. } => {
             (ours, What::Ended { state: ended(how).to_owned(), fault: fault.map(|f| f.detail) })
         }
         Record::Noted { text, by, .. } => (by.0, What::Noted { text }),

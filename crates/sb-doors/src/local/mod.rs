@@ -48,7 +48,7 @@ pub(crate) struct Desk {
 
 /// The routes of the home's socket.
 pub fn router(local: LocalDoor) -> Router {
-    let door = Door::new(local.engine, local.closing);
+    let door = Door::new(local.engine, local.closing, false);
     let who = Who {
         principal: Principal(format!("cli:{}", local.user)),
         rights: Rights::ALL,

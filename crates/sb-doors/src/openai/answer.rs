@@ -83,6 +83,9 @@ fn finish(entries: &[Entry]) -> FinishReason {
         Record::Answered { cut, .. } => Some(*cut),
         _ => None,
     });
+    if entries.iter().any(|e| matches!(&e.record, Record::Ended { declined: true, .. })) {
+        return FinishReason::ContentFilter;
+    }
     let stopped = entries
         .iter()
         .any(|e| matches!(&e.record, Record::Ended { how: EndKind::Stopped | EndKind::Failed, .. }));

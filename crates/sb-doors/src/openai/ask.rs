@@ -51,11 +51,12 @@ pub(super) async fn take(
     door: &Arc<Door>,
     who: &Who,
     profile: ProfileName,
-    headers: &HeaderMap,
+    head: &Parts,
     talk: Talk<'_>,
     after: Option<Digest>,
     streams: bool,
 ) -> Result<Taken> {
+    let headers = &head.headers;
     let named = conversation_name(headers)?;
     let mut trail = match after {
         None => Trail::begin(&profile, named.as_deref()),
@@ -129,7 +130,7 @@ pub(super) async fn take(
         more_of,
         streams,
     };
-    let links = Links::of(door, headers);
+    let links = Links::of(door, head);
     Ok(Taken { follow: door.engine.follow(receipt), reading, session, left_out: talk.last.left_out, links })
 }
 

@@ -48,7 +48,7 @@ pub(super) async fn completions(
             false => whole(head, text, FinishReason::Stop, Usage::default()),
         });
     }
-    let taken = ask::take(&door, &who, profile, &head.headers, request.talk, None, streams).await?;
+    let taken = ask::take(&door, &who, profile, &head, request.talk, None, streams).await?;
     drop(held);
     let id = format!("chatcmpl-{}-{}", taken.session, taken.reading.message.0);
     let head = Head { id, created, model };

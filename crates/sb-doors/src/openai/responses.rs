@@ -50,7 +50,7 @@ pub(super) async fn create(
         Some(id) => Some(place(&door, &who, &profile, id).await?),
         None => None,
     };
-    let taken = ask::take(&door, &who, profile, &head.headers, request.talk, after, streams).await?;
+    let taken = ask::take(&door, &who, profile, &head, request.talk, after, streams).await?;
     drop(held);
     about.head.id = format!("resp_{}-{}", taken.session, taken.reading.message.0);
     if streams {
@@ -87,13 +87,9 @@ struct About {
 
 impl About {
     fn response(&self, status: &str, output: Value, usage: Value, error: Value) -> Value {
-        let incomplete = match status {
-            "incomplete" => json!({"reason": "max_output_tokens"}),
-            _ => Value::Null,
-        };
         json!({
             "id": self.head.id, "object": "response", "created_at": self.head.created, "status": status,
-            "error": error, "incomplete_details": incomplete, "instructions": self.instructions,
+            "error": error, "incomplete_details": null, "instructions": self.instructions,
             "max_output_tokens": null, "metadata": {}, "model": self.head.model, "output": output,
             "parallel_tool_calls": false, "previous_response_id": self.previous, "reasoning": null,
             "store": true, "temperature": null, "text": {"format": {"type": "text"}}, "tool_choice": "none",
@@ -110,14 +106,22 @@ impl About {
     fn whole(&self, text: &str, finish: FinishReason, used: Usage) -> Value {
         let status = status(finish);
         let output = json!([self.item(status, json!([part(text)]))]);
-        self.response(status, output, usage(used), Value::Null)
+        let mut response = self.response(status, output, usage(used), Value::Null);
+        match finish {
+            FinishReason::Length => response["incomplete_details"] = json!({"reason": "max_output_tokens"}),
+            FinishReason::ContentFilter => {
+                response["incomplete_details"] = json!({"reason": "content_filter"})
+            }
+            FinishReason::Stop => {}
+        }
+        response
     }
 }
 
 fn status(finish: FinishReason) -> &'static str {
     match finish {
-        FinishReason::Length => "incomplete",
-        FinishReason::Stop | FinishReason::ContentFilter => "completed",
+        FinishReason::Length | FinishReason::ContentFilter => "incomplete",
+        FinishReason::Stop => "completed",
     }
 }
 

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
 use super::error::{Fault, Result};
-use crate::http::{Door, Segments, Who, find_session, is_loopback};
+use crate::http::{Door, OverTls, Segments, Who, find_session, is_loopback};
 use crate::model::{Attachment, Entry, Record, Seq, SessionId};
 
 /// Bytes of a file in memory at once.
@@ -23,14 +24,24 @@ const PIECE: u32 = 64 * 1024;
 pub(super) struct Links(String);
 
 impl Links {
-    /// By the server's address outside if it has one, else by the host that was asked for.
-    pub fn of(door: &Door, headers: &HeaderMap) -> Self {
+    /// By the server's address outside if it has one, else as this request came: to its host, and over TLS if
+    /// it did. Where a proxy stands in front, that is what the proxy says of it.
+    pub fn of(door: &Door, head: &Parts) -> Self {
         if let Some(url) = door.engine.public_url() {
             return Self(url.to_owned());
         }
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-        // Whoever is reached from elsewhere speaks TLS, or a proxy in front does.
-        let scheme = if is_loopback(host) { "http" } else { "https" };
+        let said = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let proxied = |name| said(name).filter(|_| door.behind_proxy);
+        let host = proxied("x-forwarded-host").filter(|host| is_host(host)).or_else(|| said("host"));
+        let host = host.unwrap_or("localhost");
+        let over_tls = head.extensions.get::<OverTls>().is_some();
+        let scheme = match proxied("x-forwarded-proto") {
+            _ if over_tls => "https",
+            Some(scheme @ ("http" | "https")) => scheme,
+            // Without its word: a proxy is there to do TLS, and only this machine is reached around it.
+            _ if door.behind_proxy && !is_loopback(host) => "https",
+            _ => "http",
+        };
         Self(format!("{scheme}://{host}"))
     }
 
@@ -44,6 +55,11 @@ impl Links {
             .map(|(seq, file)| format!("[{}]({}/v1/files/{})", plain(&file.name), self.0, id(session, seq)))
             .collect()
     }
+}
+
+/// A name or an address, perhaps with a port: nothing that would end a link, or lead elsewhere within it.
+fn is_host(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_:[]".contains(&b))
 }
 
 fn id(session: SessionId, seq: Seq) -> String {

@@ -109,7 +109,7 @@ impl Server {
             closing: closing.clone(),
         };
         let router = http::router_with(door, a2a);
-        let serving = tokio::spawn(http::serve(listener, router.clone(), closing.clone()));
+        let serving = tokio::spawn(http::serve(listener, 900, router.clone(), closing.clone()));
         Self { app, address, closing, serving, http: client(), router }
     }
 

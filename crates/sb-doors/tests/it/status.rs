@@ -54,18 +54,28 @@ async fn the_openapi_document_names_every_route_with_its_answers() {
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths: BTreeSet<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     let all = [
+        "/.well-known/agent-card.json",
         "/healthz",
         "/metrics",
         "/openapi.json",
         "/readyz",
+        "/v1/chat/completions",
+        "/v1/files/{id}",
+        "/v1/files/{id}/content",
+        "/v1/models",
+        "/v1/models/{id}",
+        "/v1/profiles/{profile}/.well-known/agent-card.json",
+        "/v1/profiles/{profile}/a2a",
+        "/v1/profiles/{profile}/agent-card.json",
         "/v1/profiles/{profile}/messages",
+        "/v1/responses",
         "/v1/sessions/{id}",
     ];
     assert_eq!(paths, BTreeSet::from(all));
     for path in all {
         let tried = path.replace("{profile}", "assistant").replace("{id}", "0123456789abcdef");
-        let (method, other) =
-            if path.ends_with("messages") { (Method::POST, "get") } else { (Method::GET, "post") };
+        let takes = ["messages", "completions", "responses", "a2a"].iter().any(|end| path.ends_with(end));
+        let (method, other) = if takes { (Method::POST, "get") } else { (Method::GET, "post") };
         let found = reply(server.request(method.clone(), &tried).bearer_auth(MACHINE).body("{}")).await;
         let operation = &document["paths"][path][method.as_str().to_lowercase()];
         assert!(operation["responses"][found.status.to_string()].is_object(), "{path} gave {}", found.status);

@@ -42,7 +42,7 @@ async fn start(app: &TestApp, tls: Tls) -> (std::net::SocketAddr, CancellationTo
         cors_origins: Vec::new(),
         closing: closing.clone(),
     });
-    tokio::spawn(http::serve_tls(listener, tls, router, closing.clone()));
+    tokio::spawn(http::serve_tls(listener, 900, tls, router, closing.clone()));
     (address, closing)
 }
 
@@ -67,6 +67,25 @@ async fn with_a_certificate_the_channel_speaks_tls_and_nothing_else() {
     assert!(plain.is_err(), "{plain:?}");
     let stranger = trusting("other.pem").get(format!("https://{address}/healthz")).send().await;
     assert!(stranger.is_err(), "another's certificate is not ours");
+}
+
+/// Holds: O-16.
+#[tokio::test]
+async fn over_tls_the_link_of_a_shared_file_is_one_of_tls_on_this_machine_too() {
+    let app = TestApp::new().await;
+    let (address, _closing) = start(&app, read().unwrap()).await;
+    let http = trusting("cert.pem");
+    let shares = "!tool share_file {\"name\":\"a.txt\",\"text\":\"All is well.\"}\n!say Here.";
+    let body = json!({"model": "assistant", "messages": [{"role": "user", "content": shares}]});
+    let asked = http.post(format!("https://{address}/v1/chat/completions")).bearer_auth(MACHINE);
+    // Nobody stands in front, so nobody's word on how it came counts.
+    let asked = asked.header("X-Forwarded-Proto", "http").header("X-Forwarded-Host", "elsewhere.example");
+    let answer = reply(asked.body(body.to_string())).await.succeeded().json;
+    let text = answer["choices"][0]["message"]["content"].as_str().unwrap();
+    let link = text.rsplit_once("](").expect("a link").1.trim_end_matches(')');
+    assert!(link.starts_with(&format!("https://{address}/v1/files/")), "{text}");
+    let file = http.get(link).bearer_auth(MACHINE).send().await.unwrap();
+    assert_eq!(file.text().await.unwrap(), "All is well.");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn records(message: &Message) -> Vec<Entry> {
         Record::Undone { turn: TURN },
         Record::Summary { text: "short".into(), covers: Seq(1) },
         Record::Restarted { starts: 2 },
-        Record::Ended { how: EndKind::Failed, fault: Some(fault) },
+        Record::Ended { how: EndKind::Failed, fault: Some(fault), declined: false },
         Record::Noted { text: "the model is scripted".into(), by, told: true },
     ];
     kinds.into_iter().zip(1..).map(|(record, seq)| entry(seq, Some(TURN), record)).collect()

@@ -51,10 +51,15 @@ pub(super) struct Echo {
 
 impl Echo {
     pub fn start(own: &Path, size: usize) -> Result<Self> {
+        Self::start_as(own, &["--echo", &size.to_string()])
+    }
+
+    /// Another floor of this program's, which prints its address too.
+    pub fn start_as(own: &Path, args: &[&str]) -> Result<Self> {
         let mut command = Command::new(own);
-        command.args(["--echo", &size.to_string()]).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().context("the echo server does not start")?;
-        let output = child.stdout.take().context("the echo server has no output")?;
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("the floor does not start")?;
+        let output = child.stdout.take().context("the floor has no output")?;
         let mut address = String::new();
         BufReader::new(output).read_line(&mut address)?;
         Ok(Self { child, address: address.trim().to_owned() })

@@ -16,6 +16,7 @@ mod ledger;
 mod machine;
 mod memory;
 mod model;
+mod openai;
 mod server;
 mod start;
 mod turns;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 pub use echo::serve as serve_echo;
+pub use openai::pass::serve as serve_pass;
 
 /// What to measure, and with what.
 #[derive(Debug, Clone)]
@@ -67,6 +69,9 @@ pub async fn run(plan: &Plan) -> Result<String> {
     }
     if plan.wants("ledger") {
         page += &ledger::measure(plan).await?;
+    }
+    if plan.wants("openai") {
+        page += &openai::measure(plan).await?;
     }
     Ok(page)
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::Plan;
 use super::client::Connection;
 
-const TOKEN: &str = "bench-token-0123456789";
+pub(super) const TOKEN: &str = "bench-token-0123456789";
 /// Where messages go.
 pub(super) const MESSAGES: &str = "/v1/profiles/bench/messages";
 /// The most a start may take.
@@ -58,9 +58,14 @@ impl Home {
 
     /// Starts the server; returns once it is ready, with how long that took.
     pub fn start(&self, durability: &str) -> Result<(Server, Duration)> {
+        self.start_with(&["--durability", durability])
+    }
+
+    /// As [`start`](Self::start), with these flags.
+    pub fn start_with(&self, flags: &[&str]) -> Result<(Server, Duration)> {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let mut command = self.program();
-        command.args(["serve", "--listen", &address, "--durability", durability]);
+        command.args(["serve", "--listen", &address]).args(flags);
         command.stderr(std::fs::File::create(self.path().join("log"))?);
         let begin = Instant::now();
         let child = command.spawn().context("the program does not start")?;

@@ -73,11 +73,11 @@ async fn fill(home: &Path, sessions: u64) -> Result<()> {
     Ok(())
 }
 
-fn of(n: u64) -> ConversationId {
+pub(super) fn of(n: u64) -> ConversationId {
     ConversationId::new("http", &"bench".into(), &format!("c{n}"))
 }
 
-fn inbound(to: &ConversationId) -> Inbound {
+pub(super) fn inbound(to: &ConversationId) -> Inbound {
     let manner = Manner {
         busy: Busy::Steer,
         debounce_ms: 0,
@@ -100,7 +100,7 @@ fn inbound(to: &ConversationId) -> Inbound {
     }
 }
 
-fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
+pub(super) fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
     let Taken::New(message) = taken else { return Vec::new() };
     let (session, turn) = (SessionId(n + 1), TurnId(n + 1));
     let logged = |seq, record| Change::Logged {
@@ -127,7 +127,7 @@ fn exchange(taken: &Taken, n: u64) -> Vec<Change> {
             at: NOON,
         },
         logged(1, said),
-        logged(2, Record::Ended { how: EndKind::Replied, fault: None }),
+        logged(2, Record::Ended { how: EndKind::Replied, fault: None, declined: false }),
         Change::Ended { message: message.id, ending },
         Change::TurnEnded { turn, exchange: true },
     ]

@@ -122,7 +122,7 @@ fn told(entry: &Entry, calls: &mut Calls) -> Vec<String> {
         Record::Summary { text, covers } => format!("everything up to entry {} is kept as: {text}", covers.0),
         Record::Restarted { starts } => format!("taken up again after a restart (start {starts})"),
         Record::Opened { id } => format!("the agent keeps this as its own session {id}"),
-        Record::Ended { how, fault } => {
+        Record::Ended { how, fault, .. } => {
             let why = fault.as_ref().map_or_else(String::new, |f| format!(" ({}): {f}", f.kind.word()));
             format!("the turn ends: {}{why}", ending(*how))
         }

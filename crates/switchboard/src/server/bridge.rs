@@ -14,7 +14,7 @@ use sb_engine::model::{ChannelConfig, Fault, FaultKind, ProfileName, Secret, Slu
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Signals, end, first, lines, listen};
+use super::{Signals, end, files, first, lines, listen};
 use crate::args::messenger::Bridge;
 use crate::args::server::ServerFlags;
 use crate::door::Serves;
@@ -52,7 +52,7 @@ pub async fn run(home: &Home, environment: &Environment, args: Bridge) -> Result
         // Calls are answered from here on, since a platform may look whether we are there.
         if let Some(listener) = listener {
             let router = http::bridge_router(engine.clone(), closing.clone());
-            serving.spawn(http::serve(listener, router, closing.clone()));
+            serving.spawn(http::serve(listener, http::places(files::raise()), router, closing.clone()));
         }
         engine.take_up().await?;
         let (started, ended) = tokio::select! {

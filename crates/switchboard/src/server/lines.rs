@@ -24,7 +24,7 @@ pub fn start(
 ) -> Vec<String> {
     let program = program(home);
     let serving = format!(
-        "Switchboard on {url} (POST /v1/profiles/<name>/messages, GET /v1/sessions/<id>, GET /openapi.json, GET /healthz)"
+        "Switchboard on {url} (POST /v1/profiles/<name>/messages, GET /v1/sessions/<id>, POST /v1/chat/completions, GET /v1/models, GET /openapi.json, GET /healthz)"
     );
     let usual = profiles.iter().find(|p| p.name.as_str() == first::NAME).or(profiles.first());
     let Some(profile) = usual else {
@@ -63,7 +63,10 @@ pub fn start(
         format!(" {}", profile.name)
     };
     let talk = format!("{program} talk{whom}");
-    let mut said = vec![serving, about, how, curl, "Talk in the terminal:".to_owned(), talk];
+    let key = if token.starts_with('$') { token } else { "that token" };
+    let apps =
+        format!("In an app made for OpenAI's API: base URL {url}/v1, API key {key}, model {}", profile.name);
+    let mut said = vec![serving, about, how, curl, apps, "Talk in the terminal:".to_owned(), talk];
     if profiles.len() > 1 {
         said.push(format!(
             "That is one of {} profiles. `{program} profile list` shows the others; talk to one with: {program} talk NAME",

@@ -7,6 +7,7 @@
 mod a2a;
 pub mod bridge;
 mod care;
+mod files;
 mod first;
 mod lines;
 
@@ -70,6 +71,7 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
         );
     }
     let address = listener.local_addr()?;
+    let places = http::places(files::raise());
     let metrics = metrics()?;
     let reached = settings.public_url.clone();
     let engine = opening::engine(home, environment, store, settings.parallel, reached).await?;
@@ -108,8 +110,8 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
         };
         let public = http::router_with(door, offer);
         match tls {
-            Some(tls) => serving.spawn(http::serve_tls(listener, tls, public, closing.clone())),
-            None => serving.spawn(http::serve(listener, public, closing.clone())),
+            Some(tls) => serving.spawn(http::serve_tls(listener, places, tls, public, closing.clone())),
+            None => serving.spawn(http::serve(listener, places, public, closing.clone())),
         };
         care::begin(engine.clone(), metrics, closing.clone());
         let taken_up = engine.take_up().await?;

@@ -50,6 +50,8 @@ async fn a_token_is_shown_at_the_first_start_only_and_may_decide() {
     let world = World::new();
     let mut first = world.up().await;
     assert!(first.line("curl ").contains("Bearer sb_"), "{:?}", first.lines);
+    let apps = format!("base URL {}/v1, API key that token, model assistant", first.url());
+    assert!(first.line("In an app ").contains(&apps), "{:?}", first.lines);
     let tokens = world.json(&["profile", "token", "list", "--json"]).await;
     assert_eq!(
         (tokens[0]["profile"].as_str(), tokens[0]["approve"].as_bool()),
@@ -58,6 +60,7 @@ async fn a_token_is_shown_at_the_first_start_only_and_may_decide() {
     first.end(Signal::SIGTERM).await;
     let later = world.up().await;
     assert!(later.line("curl ").contains("Bearer $SWITCHBOARD_TOKEN"), "{:?}", later.lines);
+    assert!(later.line("In an app ").contains("API key $SWITCHBOARD_TOKEN"), "{:?}", later.lines);
     assert_eq!(world.json(&["profile", "token", "list", "--json"]).await.as_array().map(Vec::len), Some(1));
 }
 
@@ -81,7 +84,7 @@ async fn the_machines_token_comes_from_the_environment_and_is_long_enough() {
     assert!(world.paste(&curl).await.out.contains("You said"));
 }
 
-/// Holds: W-07.
+/// Holds: W-07, W-08.
 #[tokio::test]
 async fn serve_prints_its_address_and_routes_on_one_line_and_makes_no_profile() {
     let world = World::new();
@@ -91,6 +94,7 @@ async fn serve_prints_its_address_and_routes_on_one_line_and_makes_no_profile() 
     assert!(server.lines[0].contains(&server.url()));
     assert!(server.lines[0].contains("POST /v1/profiles/<name>/messages"));
     assert!(server.lines[0].contains("GET /v1/sessions/<id>"));
+    assert!(server.lines[0].contains("POST /v1/chat/completions, GET /v1/models"));
     assert!(server.lines[1].contains("no profile"), "{:?}", server.lines);
     assert_eq!(world.done(&["profile", "list", "--json"]).await.trim(), "[]");
     assert!(server.end(Signal::SIGINT).await.success());

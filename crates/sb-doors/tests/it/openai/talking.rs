@@ -1,9 +1,16 @@
 //! Models, answers and their fields; what an app asks of the agent; approvals; pictures and files.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use base64::Engine as _;
+use sb_doors::engine::Agents;
+use sb_doors::engine::harness::{Events, Harness, HarnessEvent, HarnessFeatures, Inputs, TurnSpec};
+use sb_doors::model::{Profile, ProfileName, StopReason, TurnFault};
+use sb_testkit::app::TestApp;
 use serde_json::json;
 
-use super::{Talk, ask, is_error, post, said, say};
+use super::{Answered, Chunks, Talk, ask, is_error, post, said, say};
 use crate::server::{MACHINE, Server, reply};
 
 /// A picture of one pixel.
@@ -193,6 +200,84 @@ async fn files_the_agent_shares_come_back_as_links_that_need_a_token_of_the_prof
     )
     .await;
     assert_eq!(session, answer.session());
+}
+
+/// The start of the link of a file that the agent shares, asked for with these headers.
+async fn link(server: &Server, headers: &[(&'static str, &str)]) -> String {
+    let talk = Talk::new().with("!tool share_file {\"name\":\"a.txt\",\"text\":\"x\"}\n!say Here.");
+    let mut asked = post(server, MACHINE, &talk.body());
+    for (name, value) in headers {
+        asked = asked.header(*name, *value);
+    }
+    let answer = Answered(reply(asked).await.succeeded().json);
+    let (_, link) = answer.text().rsplit_once("](").expect("a link");
+    link.split_once("/v1/files/").expect("a file").0.to_owned()
+}
+
+#[tokio::test]
+async fn a_link_leads_where_the_proxy_says_the_request_came_to() {
+    let server = Server::behind_proxy().await;
+    let here = format!("http://{}", server.address);
+    assert_eq!(link(&server, &[]).await, here, "nobody else asks around the proxy");
+    assert_eq!(link(&server, &[("Host", "ai.example.org")]).await, "https://ai.example.org");
+    let told = [("X-Forwarded-Host", "ai.example.org:8443"), ("X-Forwarded-Proto", "https")];
+    assert_eq!(link(&server, &told).await, "https://ai.example.org:8443");
+    let plain = [("Host", "ai.example.org"), ("X-Forwarded-Proto", "http")];
+    assert_eq!(link(&server, &plain).await, "http://ai.example.org");
+    let nonsense = [("X-Forwarded-Host", "x) [y](z"), ("X-Forwarded-Proto", "javascript")];
+    assert_eq!(link(&server, &nonsense).await, here, "what is no host is passed over");
+    let direct = Server::start().await;
+    let unasked = link(&direct, &[("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "x.example")]).await;
+    assert_eq!(unasked, format!("http://{}", direct.address), "no proxy was stated");
+}
+
+/// Its turns end as those whose model declines.
+struct Declining;
+
+#[async_trait]
+impl Harness for Declining {
+    fn features(&self) -> HarnessFeatures {
+        HarnessFeatures::default()
+    }
+    async fn turn(&self, _: TurnSpec, _: Inputs, events: Events) -> Result<StopReason, TurnFault> {
+        let _ = events.send(HarnessEvent::Text("I will not".to_owned())).await;
+        Ok(StopReason::Declined)
+    }
+}
+
+#[async_trait]
+impl Agents for Declining {
+    fn harness(&self, _: &Profile) -> Arc<dyn Harness> {
+        Arc::new(Declining)
+    }
+    fn tools(&self, _: &Profile) -> Vec<String> {
+        Vec::new()
+    }
+    fn check(&self, _: &Profile) -> Result<(), String> {
+        Ok(())
+    }
+    async fn changed(&self, _: &ProfileName) {}
+}
+
+#[tokio::test]
+async fn an_answer_the_model_declined_says_so_as_its_reason_in_either_api() {
+    let app = TestApp::with_agents(Arc::new(Declining), 4).await;
+    app.add_profile("assistant").await;
+    let server = Server::over(app).await;
+    let answer = ask(&server, &Talk::new().with("Something dreadful")).await;
+    assert_eq!(answer.0["choices"][0]["finish_reason"], "content_filter", "{}", answer.0);
+    assert!(
+        answer.text().starts_with("I will not") && answer.text().contains("declined"),
+        "{}",
+        answer.text()
+    );
+    let chunks = Chunks::of(&server, MACHINE, Talk::new().with("Again").body()).await.rest().await;
+    assert_eq!(chunks.last().unwrap()["choices"][0]["finish_reason"], "content_filter");
+    let newer = server.request(reqwest::Method::POST, "/v1/responses").bearer_auth(MACHINE);
+    let newer = newer.body(json!({"model": "assistant", "input": "And again"}).to_string());
+    let newer = reply(newer).await.succeeded().json;
+    assert_eq!(newer["status"], "incomplete");
+    assert_eq!(newer["incomplete_details"], json!({"reason": "content_filter"}));
 }
 
 #[tokio::test]

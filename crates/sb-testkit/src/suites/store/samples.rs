@@ -147,7 +147,7 @@ pub async fn exchange(
     let message = say(store, of, text).await;
     let first = logged(session, entry(from, Some(turn), said(&message)));
     commit(store, of, vec![turn_began(turn, session, vec![message.id], from), first]).await;
-    let how = Record::Ended { how: EndKind::Replied, fault: None };
+    let how = Record::Ended { how: EndKind::Replied, fault: None, declined: false };
     let last = logged(session, entry(from + 1, Some(turn), how));
     let answer = format!("answer to {text}");
     let end = Change::TurnEnded { turn, exchange: true };
