@@ -10,7 +10,8 @@ const MOST: u64 = 65_536;
 /// What is given where the system does not say.
 const USUAL: u64 = 1_024;
 
-/// Asks for as many as the system lets us have; how many those are.
+/// Asks for as many as the system lets us have, and says how many those are. Each stream holds two connections,
+/// its reader's and its model's: what a shell gives is meant for less.
 pub fn raise() -> u64 {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return USUAL };
     let wanted = hard.min(MOST);

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sb_doors::a2a::run_pushes;
 use sb_doors::http::{self, HttpDoor, Tls};
 use sb_engine::Engine;
@@ -38,17 +37,6 @@ const CLOSING: Duration = Duration::from_millis(4500);
 /// How long the store stays open for whoever has asked before the end began.
 const ANSWERING: Duration = Duration::from_secs(1);
 
-/// Each stream holds two connections, its reader's and its model's, so as many files may be open as the system lets
-/// us have; what a shell gives by default is meant for less.
-fn raise_open_files() {
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-        && let Err(why) = setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
-    {
-        tracing::warn!(error = %why, soft, hard, "no more files may be open than the soft limit says");
-    }
-}
-
 /// Runs a server until it is told to end. `up`: with every enabled channel, and in a home without a
 /// profile one is made.
 pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up: bool) -> Result<()> {
@@ -60,7 +48,6 @@ pub async fn run(home: &Home, environment: &Environment, flags: ServerFlags, up:
     http::check_address(settings.listen, settings.behind_proxy || settings.tls.is_some()).map_err(usage)?;
     let tls = settings.tls.as_ref().map(|(certificate, key)| Tls::read(certificate, key));
     let tls = tls.transpose().map_err(|why| anyhow!("{why}"))?;
-    raise_open_files();
     // From here on a signal ends it cleanly, whatever it is at.
     let mut signals = Signals::new()?;
     let store = reach::take(home, settings.durability).await?;
