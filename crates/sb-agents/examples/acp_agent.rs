@@ -441,6 +441,8 @@ fn post(address: &str, key: &str, body: &str, leave: bool) -> std::io::Result<St
     )?;
     let mut lines = std::io::BufReader::new(server).lines();
     let status = lines.next().transpose()?.unwrap_or_default();
+    // For whoever wants to know how many were taken.
+    writeln!(std::fs::File::options().create(true).append(true).open(here(".taken"))?, "{status}")?;
     if leave {
         return Ok(String::new());
     }

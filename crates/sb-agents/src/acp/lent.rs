@@ -50,8 +50,7 @@ impl Run {
         input: &serde_json::Value,
         answer: oneshot::Sender<Given>,
     ) -> Option<oneshot::Sender<Given>> {
-        let same = |question: &&mut Question| question.call.tool == tool && question.call.input == *input;
-        for question in self.asked.iter_mut().chain(&mut self.waiting).filter(same) {
+        for question in self.asked.iter_mut().chain(&mut self.waiting).filter(|q| q.is_for(tool, input)) {
             if let Wants::Lent(former) = &mut question.wants
                 && former.is_closed()
             {
@@ -120,7 +119,7 @@ impl Run {
 
     /// The engine performed a call itself, and logged what came of it.
     pub(super) async fn performed(&mut self, record: Record) -> Result<(), Exit> {
-        let Some(question) = self.asked.take() else { return Ok(()) };
+        let Some(question) = self.decided() else { return Ok(()) };
         if let Some(known) = self.calls.get_mut(&question.call.id.0) {
             known.settled = true;
         }

@@ -46,6 +46,11 @@ impl Question {
     fn is_given_up(&self) -> bool {
         matches!(&self.wants, Wants::Lent(answer) if answer.is_closed())
     }
+
+    /// It is about a call of a tool of ours with this input.
+    pub fn is_for(&self, tool: &str, input: &Value) -> bool {
+        matches!(self.wants, Wants::Lent(_)) && self.call.tool == tool && self.call.input == *input
+    }
 }
 
 impl Run {
@@ -135,9 +140,24 @@ impl Run {
         self.send(event).await
     }
 
+    /// The question before the gate, which has decided. Where the agent gave it up and asked for the same again, the
+    /// decision is for what waits: that it hung up may be seen only after it asked again.
+    pub fn decided(&mut self) -> Option<Question> {
+        let mut question = self.asked.take()?;
+        if question.is_given_up() {
+            let same = |other: &Question| {
+                other.is_for(&question.call.tool, &question.call.input) && !other.is_given_up()
+            };
+            if let Some(again) = self.waiting.iter().position(same).and_then(|at| self.waiting.remove(at)) {
+                question.wants = again.wants;
+            }
+        }
+        Some(question)
+    }
+
     /// It may: once, in this one of the ways it wants to be allowed in.
     pub async fn go(&mut self, way: usize) -> Result<(), Exit> {
-        let Some(question) = self.asked.take() else { return Ok(()) };
+        let Some(question) = self.decided() else { return Ok(()) };
         match question.wants {
             Wants::Lent(answer) => self.runs(question.call, answer).await?,
             Wants::Permission(options) => {
@@ -168,7 +188,7 @@ impl Run {
 
     /// It may not.
     pub async fn no(&mut self, why: String) -> Result<(), Exit> {
-        let Some(question) = self.asked.take() else { return Ok(()) };
+        let Some(question) = self.decided() else { return Ok(()) };
         let Question { id, call, wants } = question;
         if let Some(known) = self.calls.get_mut(&call.id.0) {
             known.settled = true;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{Server, World, client};
+use crate::world::{Server, UP, World, client};
 
 const TOKEN: &str = "123456:stand-in_token";
 
@@ -166,7 +166,7 @@ async fn beside_a_server_a_bridge_is_refused_and_the_line_it_prints_does_the_sam
     drop(server);
     let mut again = world.program();
     again.args(["up", "--listen", "127.0.0.1:0"]);
-    let again = Server::start(again, 7).await;
+    let again = Server::start(again, UP + 1).await;
     let line = again.line("Starting ");
     assert!(line.contains("telegram-standin (telegram, answered by assistant)"), "{line}");
     telegram.say("Back?").await;

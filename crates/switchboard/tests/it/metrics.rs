@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::world::{Server, World, client, say};
+use crate::world::{Server, UP, World, client, say};
 
 /// The names of our metrics in a text, those of a histogram's parts taken together.
 fn names(text: &str) -> BTreeSet<&str> {
@@ -17,7 +17,7 @@ async fn every_number_is_kept_and_on_its_page() {
     let token = "the-machines-own-token";
     let mut program = world.program();
     program.args(["up", "--listen", "127.0.0.1:0"]).env("SWITCHBOARD_TOKEN", token);
-    let server = Server::start(program, 6).await;
+    let server = Server::start(program, UP).await;
     assert_eq!(say(&server.url(), "assistant", token, r#"{"text": "Hi"}"#).await.0, 200);
     assert_eq!(say(&server.url(), "assistant", "no-token", r#"{"text": "Hi"}"#).await.0, 401);
     let asked = client().get(format!("{}/metrics", server.url())).bearer_auth(token).send().await;

@@ -115,7 +115,7 @@ async fn a_home_with_a_long_path_is_reached_too() {
     let home = long.to_str().expect("text");
     let mut program = world.program();
     program.args(["--home", home, "up", "--listen", "127.0.0.1:0"]);
-    let mut server = crate::world::Server::start(program, 6).await;
+    let mut server = crate::world::Server::start(program, crate::world::UP).await;
     let found = world.json(&["--home", home, "doctor", "--json"]).await;
     assert!(found["server"]["listen"].is_string(), "{found}");
     let talked = world.typed(&["--home", home, "talk"], "Hi\n").await;

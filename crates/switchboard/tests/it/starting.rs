@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::world::{Server, World, client, run, say};
+use crate::world::{Server, UP, World, client, run, say};
 
 #[tokio::test]
 async fn the_lines_that_the_first_start_prints_work_when_pasted() {
@@ -76,7 +76,7 @@ async fn the_machines_token_comes_from_the_environment_and_is_long_enough() {
     let short = run(start("fifteen-chars-x"), "").await;
     assert_eq!(short.code, Some(1));
     assert!(short.err.contains("SWITCHBOARD_TOKEN") && short.err.contains("16"), "{}", short.err);
-    let server = Server::start(start("sixteen-chars-xx"), 6).await;
+    let server = Server::start(start("sixteen-chars-xx"), UP).await;
     assert!(server.line("curl ").contains("Bearer $SWITCHBOARD_TOKEN"));
     let (status, _) = say(&server.url(), "assistant", "sixteen-chars-xx", r#"{"text": "Hi"}"#).await;
     assert_eq!(status, 200);
@@ -120,7 +120,7 @@ async fn where_there_are_several_profiles_the_lines_are_for_the_usual_one_and_na
     world.done(&["profile", "add", "assistant", "--model", "scripted"]).await;
     let mut program = world.program();
     program.args(["up", "--listen", "127.0.0.1:0"]);
-    let server = Server::start(program, 7).await;
+    let server = Server::start(program, UP + 1).await;
     assert!(server.line("curl ").contains("/v1/profiles/assistant/messages"), "{:?}", server.lines);
     let last = server.line("That is one of 2 profiles.");
     assert!(last.contains(" profile list`") && last.ends_with(" talk NAME"), "{last}");
@@ -168,7 +168,7 @@ async fn settings_that_cannot_be_are_refused_before_anything_starts() {
     std::fs::write(world.home().join("switchboard.toml"), "listen = \"127.0.0.1:0\"\n").expect("a file");
     let mut program = world.program();
     program.arg("up");
-    assert!(!Server::start(program, 6).await.url().ends_with(":8790"));
+    assert!(!Server::start(program, UP).await.url().ends_with(":8790"));
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_key_in_the_environment_makes_a_profile_with_a_real_model() {
     let mut program = world.program();
     program.args(["up", "--listen", "127.0.0.1:0"]);
     program.env("OPENAI_API_KEY", "sk-nothing").env("SWITCHBOARD_MODEL", "openai:some-model");
-    let server = Server::start(program, 6).await;
+    let server = Server::start(program, UP).await;
     assert!(server.lines[1].contains("openai:some-model"), "{:?}", server.lines);
     let profile = world.json(&["profile", "show", "assistant", "--json"]).await;
     assert_eq!(

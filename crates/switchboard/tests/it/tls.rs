@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::world::{Server, World};
+use crate::world::{Server, UP, World};
 
 /// Holds: W-36.
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn with_a_certificate_a_public_address_is_served_and_the_line_to_paste_say
     assert!(said.contains("--tls-cert"), "{said}");
     let mut program = world.program();
     program.args(up(&certificate));
-    let server = Server::start(program, 6).await;
+    let server = Server::start(program, UP).await;
     let curl = server.line("curl ");
     assert!(curl.contains(" https://127.0.0.1:"), "{curl}");
     let pasted = format!("export CURL_CA_BUNDLE={}; {curl}", certificate.display());

@@ -95,7 +95,7 @@ impl World {
     pub async fn up(&self) -> Server {
         let mut program = self.program();
         program.args(["up", "--listen", "127.0.0.1:0"]);
-        Server::start(program, 6).await
+        Server::start(program, UP).await
     }
 }
 
@@ -115,6 +115,9 @@ pub async fn run(mut program: Command, input: &str) -> Ran {
     let text = |bytes| String::from_utf8(bytes).expect("text");
     Ran { code: status.code(), out: text(stdout), err: text(stderr) }
 }
+
+/// How many lines `up` prints in a home of one profile and no channel.
+pub const UP: usize = 7;
 
 /// A running server.
 pub struct Server {

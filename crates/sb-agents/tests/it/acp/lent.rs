@@ -155,6 +155,7 @@ async fn a_payment_that_waits_at_a_restart_is_not_made_by_the_old_question() {
 }
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "a test's own client")]
 async fn whoever_shows_no_pass_is_refused_and_between_turns_nothing_can_be_called() {
     let app = app().await;
     let odd = say(&app, r#"!tool house {"tool":"recall","input":{"words":"x"},"key":"guessed"}"#).await;
@@ -199,6 +200,8 @@ async fn a_call_it_gave_up_on_is_not_done_and_asking_again_is_the_same_question(
     let note = r#"{"tool":"remember","input":{"text":"Ann likes tea"}"#;
     let asked = say(&app, &format!("!tool house {note},\"leave\":true}}\n!tool house {note}}}")).await;
     assert_eq!(asked.kind, EndKind::Waiting);
+    let taken = || std::fs::read_to_string(app.workspace().join(".taken")).unwrap_or_default();
+    sb_testkit::until("the second call", async || (taken().lines().count() == 2).then_some(())).await;
     let done = say(&app, "/approve").await;
     assert!(done.said.contains("ok: Noted"), "the second waited for the first one's answer: {}", done.said);
     assert_eq!(app.engine.memos(&"assistant".into()).await.unwrap().len(), 1);
