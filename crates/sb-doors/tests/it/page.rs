@@ -30,7 +30,7 @@ fn the_page_names_every_route_and_every_field() {
     for word in routes.chain(fields) {
         assert!(
             page.contains(&format!("`{word}`")) || page.contains(&format!(" {word}`")),
-            "docs/http.md does not name {word}"
+            "no page names {word}"
         );
     }
 }
