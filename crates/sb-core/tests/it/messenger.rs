@@ -549,7 +549,7 @@ fn the_gate_lets_nobody_in_by_itself() {
     assert_eq!(judge(&named, asking(&direct, &ann)), Admission::Pair);
 }
 
-/// Holds: B-43.
+/// Holds: B-43, C-44, T-03.
 #[test]
 fn the_gate_knows_who_may_decide_and_what_was_meant_for_us() {
     use gate::{Admission, Ignored, judge};

@@ -160,6 +160,8 @@ proptest::proptest! {
 }
 
 /// No rule covers what carries text from outside, and no level lets it reach out, taint or none.
+///
+/// Holds: C-49.
 #[test]
 fn a_call_that_carries_text_from_outside_is_never_allowed_beforehand() {
     let of = |class, carries, level| {

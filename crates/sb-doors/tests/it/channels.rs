@@ -78,7 +78,7 @@ async fn a_channel_that_cannot_be_is_refused_with_what_to_do() {
     assert!(failed["status"]["why"].as_str().unwrap().contains("token"), "{failed}");
 }
 
-/// Holds: T-01, T-02, T-04, T-06.
+/// Holds: T-01, T-02, T-04, T-06, T-22.
 #[tokio::test]
 async fn what_is_trusted_is_told_of_what_is_switched_on() {
     let platform = standin();
@@ -90,7 +90,9 @@ async fn what_is_trusted_is_told_of_what_is_switched_on() {
         all.into_iter().map(|t| (t["id"].as_str().unwrap().to_owned(), t["of"].clone())).collect::<Vec<_>>()
     };
     let general = ids("/desk/trust").await;
-    assert!(general.iter().any(|(id, of)| id == "agent:channel-token" && of == &json!([])));
+    for id in ["agent:channel-token", "agent:a2a-webhooks"] {
+        assert!(general.contains(&(id.to_owned(), json!([]))), "{id}");
+    }
     assert!(!general.iter().any(|(id, _)| id == "agent:telegram-chats"));
     home.send(Method::PUT, PATH, channel("tg", json!({}))).await.succeeded();
     let with = ids("/desk/trust").await;

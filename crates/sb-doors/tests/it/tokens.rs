@@ -155,7 +155,7 @@ fn the_machines_token_has_sixteen_characters_or_more() {
     assert!(check_machine_token(&Secret::new("0123456789 abcdef")).is_err());
 }
 
-/// Holds: W-36.
+/// Holds: W-36, T-26.
 #[test]
 fn an_address_others_reach_needs_tls_or_a_stated_proxy() {
     for address in ["127.0.0.1:8790", "[::1]:8790", "[::ffff:127.0.0.1]:8790", "127.8.8.8:1"] {

@@ -281,6 +281,7 @@ async fn a_pdf_is_shown_as_it_is_where_the_model_takes_documents() {
     }
 }
 
+/// Holds: B-49.
 #[tokio::test]
 async fn without_a_workspace_pictures_are_shown_and_files_are_named() {
     for model in BOTH {

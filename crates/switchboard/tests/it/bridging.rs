@@ -199,6 +199,7 @@ async fn a_chat_that_is_routed_is_answered_by_the_profile_named_in_sessions_of_i
     }
 }
 
+/// Holds: B-39.
 #[tokio::test]
 async fn a_wrong_token_stops_the_first_start_and_says_what_to_do() {
     let world = World::new();

@@ -21,6 +21,7 @@ fn request(secret: Option<&str>, body: &str) -> WebhookRequest {
     }
 }
 
+/// Holds: T-27.
 #[tokio::test]
 async fn a_call_without_the_secret_is_refused() {
     let world = opened(true);

@@ -86,7 +86,7 @@ pub fn nothing_is_acknowledged_before_it_is_stored(subject: &Subject) {
     });
 }
 
-/// Holds: F-17, F-18.
+/// Holds: F-17, F-18, B-39.
 pub fn rejected_credentials_are_shown_and_tried_again(subject: &Subject) {
     Messenger::new(subject).live(async |life| {
         life.say("!say Well.");
