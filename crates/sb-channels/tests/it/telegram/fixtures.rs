@@ -110,6 +110,7 @@ fn told(event: &Event) -> Value {
         Event::Moved { chat, to } => json!({"moved": {"chat": chat, "to": to}}),
         Event::Gone { chat, why } => json!({"gone": {"chat": chat, "why": why}}),
         Event::Back { chat } => json!({"back": chat}),
+        Event::Reported(report) => json!({"reported": report.key}),
         Event::Unknown { what, .. } => json!({"unknown": what}),
     }
 }
