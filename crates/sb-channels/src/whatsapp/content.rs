@@ -39,31 +39,54 @@ fn card(card: &Card) -> String {
 }
 
 fn order(order: &Order) -> String {
-    let items = order.product_items.iter().map(|item| format!("{} × {}", item.quantity, item.product_retailer_id));
-    let words = order.text.iter().cloned();
-    words.chain([format!("Order: {}", items.collect::<Vec<_>>().join(", "))]).collect::<Vec<_>>().join("\n")
+    let items = order.product_items.iter().map(|item| {
+        // It comes as a number or as a text.
+        let many = item.quantity.as_str().map_or_else(|| item.quantity.to_string(), str::to_owned);
+        format!("{many} × {}", item.product_retailer_id)
+    });
+    let items = format!("Order: {}", items.collect::<Vec<_>>().join(", "));
+    order.text.iter().cloned().chain([items]).collect::<Vec<_>>().join("\n")
 }
 
 /// The file of a message.
 pub(super) fn file(message: &Message) -> Option<FileRef> {
     let all = [
-        ("image", &message.image, "jpg", "image/jpeg"),
-        ("video", &message.video, "mp4", "video/mp4"),
-        ("audio", &message.audio, "ogg", "audio/ogg"),
-        ("document", &message.document, "bin", ""),
-        ("sticker", &message.sticker, "webp", "image/webp"),
+        ("image", &message.image, "image/jpeg"),
+        ("video", &message.video, "video/mp4"),
+        ("audio", &message.audio, "audio/ogg"),
+        ("document", &message.document, ""),
+        ("sticker", &message.sticker, "image/webp"),
     ];
-    let (sort, media, ending, usual) = all.into_iter().find(|(sort, ..)| *sort == message.sort)?;
+    let (sort, media, usual) = all.into_iter().find(|(sort, ..)| *sort == message.sort)?;
     let media = media.as_ref()?;
+    let media_type = media.mime_type.clone().unwrap_or_else(|| usual.to_owned());
     let name = media.filename.clone().filter(|name| !name.is_empty());
     Some(FileRef {
         reference: reference(media),
-        name: name.unwrap_or_else(|| format!("{sort}-{}.{ending}", message.id)),
-        media_type: media.mime_type.clone().unwrap_or_else(|| usual.to_owned()),
+        name: name.unwrap_or_else(|| format!("{sort}-{}{}", message.id, ending(&media_type))),
+        media_type,
         size: None,
         // How long it is, WhatsApp does not say.
         voice_s: media.voice.then_some(0),
     })
+}
+
+/// How the name of such a file ends; only documents have names of their own.
+fn ending(media_type: &str) -> &'static str {
+    match media_type.split(';').next().unwrap_or_default() {
+        "image/jpeg" => ".jpg",
+        "image/png" => ".png",
+        "image/webp" => ".webp",
+        "video/mp4" => ".mp4",
+        "video/3gpp" => ".3gp",
+        "audio/ogg" => ".ogg",
+        "audio/mpeg" => ".mp3",
+        "audio/mp4" => ".m4a",
+        "audio/aac" => ".aac",
+        "audio/amr" => ".amr",
+        "application/pdf" => ".pdf",
+        _ => "",
+    }
 }
 
 /// A file by its id, and the digest its bytes must have.

@@ -17,6 +17,8 @@ const SPAM_WAIT_MS: u64 = 60 * 60 * SECOND;
 /// How long the outcome of a send whose answer was lost is waited for: a status that carries its key proves that
 /// it was taken.
 const UNKNOWN_WAIT_MS: u64 = 60 * SECOND;
+/// Where no reason is given.
+const UNSAID: &str = "WhatsApp did not take it and does not say why";
 
 /// A refusal's kind by its code; none if the code says nothing that is known.
 pub(super) fn kind(code: i64) -> Option<FaultKind> {
@@ -69,7 +71,7 @@ pub(super) fn meaning(body: &Value, mut fault: Fault) -> Fault {
         FaultKind::Passing { wait_ms } => wait_ms,
         _ => None,
     };
-    if let Some(kind) = kind(refusal.code) {
+    if let Some(kind) = refusal.code.and_then(kind) {
         fault.kind = match kind {
             FaultKind::Passing { wait_ms } => FaultKind::Passing { wait_ms: asked.or(wait_ms) },
             FaultKind::ChatBusy { wait_ms } => FaultKind::ChatBusy { wait_ms: asked.or(wait_ms) },
@@ -83,9 +85,10 @@ pub(super) fn meaning(body: &Value, mut fault: Fault) -> Fault {
 }
 
 /// The fault of a message that was taken and came to nothing.
-pub(super) fn told_later(refusal: &Refusal) -> Fault {
-    let kind = kind(refusal.code).unwrap_or(FaultKind::Refused);
-    Fault::new(kind, "sending by WhatsApp", said(refusal))
+pub(super) fn told_later(refusal: Option<&Refusal>) -> Fault {
+    let kind = refusal.and_then(|refusal| kind(refusal.code?)).unwrap_or(FaultKind::Refused);
+    let said = refusal.map_or_else(|| UNSAID.to_owned(), said);
+    Fault::new(kind, "sending by WhatsApp", said)
 }
 
 /// A send whose outcome nobody knows is left alone for a while: it may be told.
@@ -104,9 +107,11 @@ pub(super) fn refused(detail: impl Into<String>) -> Fault {
 }
 
 fn said(refusal: &Refusal) -> String {
-    let own = advice(refusal.code).map(str::to_owned);
+    let own = refusal.code.and_then(advice).map(str::to_owned);
     let theirs = || refusal.error_data.details.clone().or(refusal.title.clone()).or(refusal.message.clone());
-    let words = own.or_else(theirs).unwrap_or_else(|| "it was refused".to_owned());
-    let trace = refusal.fbtrace_id.as_ref().map(|id| format!(", trace {id}")).unwrap_or_default();
-    format!("{words} (code {}{trace})", refusal.code)
+    let words = own.or_else(theirs).unwrap_or_else(|| UNSAID.to_owned());
+    let code = refusal.code.map(|code| format!("code {code}"));
+    let trace = refusal.fbtrace_id.as_ref().map(|id| format!("trace {id}"));
+    let marks: Vec<String> = code.into_iter().chain(trace).collect();
+    if marks.is_empty() { words } else { format!("{words} ({})", marks.join(", ")) }
 }

@@ -5,13 +5,13 @@
 //! rest is taken.
 
 use sb_channel::model::{Chat, FileRef, Handle, MessageRef, Person, Timestamp};
-use sb_channel::{Event, Incoming, Pressed, Report};
+use sb_channel::{Event, Incoming, Pressed, Quoted, Report};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::content;
 use super::faults;
-use super::wire::{Change, Contact, Message, Status};
+use super::wire::{Change, Contact, Context, Message, Status};
 
 /// What we know of ourselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -132,14 +132,16 @@ fn told(message: &Message, change: &Change, us: &Us) -> Option<Option<Event>> {
         return Some(None);
     }
     let context = message.context.as_ref();
-    let answers_us = context.and_then(|c| c.from.as_deref()).map(digits).as_ref() == Some(&number);
+    let quoted = context.and_then(|context| quoted(context, &number));
+    let answers_us = quoted.as_ref().is_some_and(|quoted| quoted.ours);
     let (named, text) = content::meant_for(&text, &number, us.name.as_deref());
     let passed_on = context.is_some_and(|context| context.forwarded || context.frequently_forwarded);
     let direct = message.group_id.is_none();
     let said = Incoming {
         message: Some(MessageRef(message.id.clone())),
-        addressed: direct || named || (answers_us && !number.is_empty()),
+        addressed: direct || named || answers_us,
         files,
+        quoted,
         forwarded: passed_on.then(|| "somebody".to_owned()),
         handle,
         at: at(message),
@@ -148,9 +150,17 @@ fn told(message: &Message, change: &Change, us: &Us) -> Option<Option<Event>> {
     Some(Some(said.into()))
 }
 
+/// What is answered: whose it is; what it says, WhatsApp does not repeat.
+fn quoted(context: &Context, number: &str) -> Option<Quoted> {
+    context.id.as_ref()?;
+    let from = digits(context.from.as_deref().unwrap_or_default());
+    let ours = !number.is_empty() && from == number;
+    Some(Quoted { from: format!("+{from}"), ours, text: String::new() })
+}
+
 /// What an edited message says now, read as a message of its own.
 fn changed(message: &Message, mut within: Value) -> Option<Message> {
-    within["id"] = message.id.clone().into();
+    within.as_object_mut()?.insert("id".to_owned(), message.id.clone().into());
     Message::deserialize(within).ok()
 }
 
@@ -200,7 +210,7 @@ fn moved_on(message: &Message) -> Option<Event> {
 fn report(status: &Status) -> Option<Event> {
     let fate = match status.status.as_str() {
         "sent" | "delivered" => Ok(()),
-        "failed" => Err(faults::told_later(status.errors.first().unwrap_or(&Default::default()))),
+        "failed" => Err(faults::told_later(status.errors.first())),
         _ => return None,
     };
     let key = status.biz_opaque_callback_data.clone()?;

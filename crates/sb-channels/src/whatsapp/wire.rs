@@ -185,7 +185,7 @@ pub(super) struct Status {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Refusal {
-    pub code: i64,
+    pub code: Option<i64>,
     pub title: Option<String>,
     pub message: Option<String>,
     pub error_data: Details,

@@ -130,14 +130,9 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 return Ok(Went::Later(at));
             }
             Piecewise::Gone(why) => {
-                let now = lane.now();
-                notes.push(state(post, PostState::Open, now, post.tries, Some(why.clone())));
+                notes.push(state(post, PostState::Open, lane.now(), post.tries, Some(why.clone())));
                 note(lane, notes).await?;
-                let slug = &lane.bridge.config.slug;
-                lane.engine.store().chat_gone(slug, &lane.chat.id, Some(&why)).await.map_err(of_store)?;
-                lane.bridge.forget_chat(&lane.chat.id);
-                let said = format!("nothing reaches the chat {} any more: {why}", lane.chat.id);
-                lane.bridge.log.say(now, &said);
+                close(lane, &why).await?;
                 return Ok(Went::Nowhere);
             }
             Piecewise::Moved(to) => {
@@ -164,6 +159,15 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
         lane.mark(message.clone(), failed.then_some(Mark::Failed));
     }
     Ok(Went::Out)
+}
+
+/// Nothing reaches this chat any more, until it speaks.
+pub(super) async fn close(lane: &Lane, why: &str) -> Result<(), Fault> {
+    let slug = &lane.bridge.config.slug;
+    lane.engine.store().chat_gone(slug, &lane.chat.id, Some(why)).await.map_err(of_store)?;
+    lane.bridge.forget_chat(&lane.chat.id);
+    lane.bridge.log.say(lane.now(), &format!("nothing reaches the chat {} any more: {why}", lane.chat.id));
+    Ok(())
 }
 
 /// Gives the pieces their numbers. Where something else stands that cannot be changed, that stays, and the rest
