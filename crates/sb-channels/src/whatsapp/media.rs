@@ -43,13 +43,14 @@ impl WhatsApp {
         let content = file.content.open().await;
         let content = content.map_err(|why| refused(format!("{} cannot be read: {why}", file.name)))?;
         let text = |name: &str, text: &str| Part::Text { name: name.to_owned(), text: text.to_owned() };
+        let media_type = laid_down_as(&file.media_type);
         let parts = vec![
             text("messaging_product", "whatsapp"),
-            text("type", &file.media_type),
+            text("type", media_type),
             Part::File {
                 name: "file".to_owned(),
                 file_name: file.name.clone(),
-                media_type: file.media_type.clone(),
+                media_type: media_type.to_owned(),
                 size: file.size,
                 file: content,
             },
@@ -97,6 +98,11 @@ impl WhatsApp {
         let same = url.strip_prefix(&self.root).is_some_and(|rest| rest.starts_with('/'));
         same || host.is_some_and(|host| HOSTS.contains(&host))
     }
+}
+
+/// The media type a file is uploaded under: of texts, WhatsApp knows plain ones only, whatever their names say.
+fn laid_down_as(media_type: &str) -> &str {
+    if media_type.starts_with("text/") { "text/plain" } else { media_type }
 }
 
 /// Whether it can stand in an address as it is.

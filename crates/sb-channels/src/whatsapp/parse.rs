@@ -210,6 +210,8 @@ fn moved_on(message: &Message) -> Option<Event> {
 fn report(status: &Status) -> Option<Event> {
     let fate = match status.status.as_str() {
         "sent" | "delivered" => Ok(()),
+        // Quirk: status_failed_for_one.json. In a group one person did not get it, and the others did.
+        "failed" if status.recipient_participant_user_id.is_some() => return None,
         "failed" => Err(faults::told_later(status.errors.first())),
         _ => return None,
     };

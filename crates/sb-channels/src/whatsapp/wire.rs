@@ -177,6 +177,8 @@ pub(super) struct Status {
     pub id: String,
     pub status: String,
     pub biz_opaque_callback_data: Option<String>,
+    /// In a group: whom this is about.
+    pub recipient_participant_user_id: Option<String>,
     #[serde(default)]
     pub errors: Vec<Refusal>,
 }

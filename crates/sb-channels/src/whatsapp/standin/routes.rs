@@ -180,6 +180,8 @@ fn any_file(platform: &Platform, id: &str) -> Option<SeenFile> {
 }
 
 async fn upload(platform: &Platform, request: Request) -> Done {
+    // A field may stand in the address too, as everywhere there.
+    let named = request.uri().query().is_some_and(|query| query.contains("messaging_product=whatsapp"));
     let mut form = Multipart::from_request(request, &()).await.map_err(|_| BAD)?;
     let (mut product, mut file) = (None, None);
     while let Some(part) = form.next_field().await.map_err(|_| BAD)? {
@@ -193,7 +195,7 @@ async fn upload(platform: &Platform, request: Request) -> Done {
             _ => {}
         }
     }
-    let file = file.filter(|_| product.as_deref() == Some("whatsapp")).ok_or(BAD)?;
+    let file = file.filter(|_| named || product.as_deref() == Some("whatsapp")).ok_or(BAD)?;
     Ok(json!({"id": platform.upload(file)}))
 }
 
@@ -299,33 +301,27 @@ fn posted(platform: &Platform, with: &Value, group: bool) -> Result<Post, Not> {
     }
 }
 
-/// What can be tapped: titles, and what each says.
+/// What can be tapped: titles, and what a press is told by: the sort of what was tapped, its title and its id.
 fn tapped(content: &Value) -> Result<Vec<(String, String)>, Not> {
     let action = &content["action"];
     let fits = |text: &str, most: usize| (1..=most).contains(&text.chars().count());
-    let (all, title, most, longest_title, longest_id) = match content["type"].as_str() {
+    let (sort, all, most, longest_title, longest_id) = match content["type"].as_str() {
         Some("button") => {
             let buttons = action["buttons"].as_array().ok_or(BAD)?;
-            (buttons.iter().map(|b| &b["reply"]).collect::<Vec<_>>(), "title", 3, 20, 256)
+            ("button", buttons.iter().map(|button| &button["reply"]).collect::<Vec<_>>(), 3, 20, 256)
         }
-        Some("list") => {
+        Some("list") if action["button"].as_str().is_some_and(|label| fits(label, 20)) => {
             let sections = action["sections"].as_array().ok_or(BAD)?;
-            if !action["button"].as_str().is_some_and(|label| fits(label, 20)) {
-                return Err(BAD.into());
-            }
             let rows = sections.iter().filter_map(|section| section["rows"].as_array()).flatten();
-            (rows.collect(), "title", 10, 24, 200)
+            ("list", rows.collect(), 10, 24, 200)
         }
         _ => return Err(BAD.into()),
     };
     let shown = all.iter().map(|one| {
-        let name = one[title].as_str().filter(|name| fits(name, longest_title))?;
+        let title = one["title"].as_str().filter(|title| fits(title, longest_title))?;
         let id = one["id"].as_str().filter(|id| fits(id, longest_id) && id.trim() == *id)?;
-        let below = one["description"].as_str();
-        if below.is_some_and(|below| !fits(below, 72)) {
-            return None;
-        }
-        Some((name.to_owned(), id.to_owned()))
+        let below = one["description"].as_str().is_none_or(|below| fits(below, 72));
+        below.then(|| (title.to_owned(), format!("{sort}\n{title}\n{id}")))
     });
     let shown: Vec<(String, String)> = shown.collect::<Option<_>>().ok_or(BAD)?;
     let titles: std::collections::BTreeSet<_> = shown.iter().map(|(title, _)| title).collect();

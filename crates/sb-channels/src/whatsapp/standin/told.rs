@@ -7,7 +7,7 @@ use sb_channel::standin::{SeenFile, Told};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{ACCOUNT_ID, NAME, NUMBER, PHONE_NUMBER_ID, phone};
+use super::{ACCOUNT_ID, NAME, NUMBER, PEOPLE, PHONE_NUMBER_ID, PHONES, chat_of, phone};
 
 /// The calls that tell of what somebody did. Files sent in one go are messages of their own.
 pub(super) fn updates(told: &Told) -> Vec<Value> {
@@ -25,7 +25,9 @@ pub(super) fn updates(told: &Told) -> Vec<Value> {
             each.collect()
         }
         Told::Pressed { id, chat, person, on, says, at } => {
-            let reply = json!({"type": "list_reply", "list_reply": {"id": says, "title": says}});
+            let [sort, title, says] = says.splitn(3, '\n').collect::<Vec<_>>()[..] else { return Vec::new() };
+            let sort = format!("{sort}_reply");
+            let reply = json!({"type": sort, sort: {"id": says, "title": title}});
             let mut told = message(chat, person, &format!("wamid.{id}"), *at, "interactive", reply);
             let context = json!({"from": NUMBER, "id": on});
             if let Some(message) = told.pointer_mut("/entry/0/changes/0/value/messages/0") {
@@ -84,7 +86,12 @@ pub(super) fn status(id: &str, key: Option<&str>, status: &str, recipient: &str,
     if let Some(key) = key {
         told["biz_opaque_callback_data"] = key.into();
     }
-    call(json!({"statuses": [told]}))
+    let known = chat_of(recipient);
+    let mut contact = json!({"user_id": known});
+    if let Some(number) = known.strip_prefix(PEOPLE) {
+        contact["wa_id"] = format!("{PHONES}{number}").into();
+    }
+    call(json!({"contacts": [contact], "statuses": [told]}))
 }
 
 /// A whole call about one change.
