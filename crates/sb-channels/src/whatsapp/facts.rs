@@ -99,15 +99,9 @@ fn fields() -> Vec<Field> {
 fn trust() -> Vec<Trust> {
     vec![
         Trust {
-            id: "agent:whatsapp-chats",
-            assumes: "Meta tells truly who wrote a message and in which chat.",
-            enforced: "By Meta's servers, which sign each call; a person is known by the business-scoped id and never by number or name.",
-            otherwise: "Somebody could speak, and decide, as a person who is let in.",
-        },
-        Trust {
             id: "agent:messenger-identity",
-            assumes: "Only people who are let in hold the WhatsApp accounts that are let in.",
-            enforced: "By WhatsApp's registration of a phone; not by us. Another number is another person here.",
+            assumes: "Meta tells truly who wrote a message and in which chat, and only people who are let in hold the WhatsApp accounts that are let in.",
+            enforced: "By Meta's servers and WhatsApp's registration of a phone; not by us. A person is known by the business-scoped id, never by number or name, and with another number is another person.",
             otherwise: "Whoever takes over such an account, or its number, speaks to the agent and answers its questions.",
         },
         Trust {

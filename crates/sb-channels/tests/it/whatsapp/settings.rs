@@ -78,7 +78,7 @@ fn it_says_that_a_reply_comes_whole_and_within_a_day() {
     assert!(every < Duration::from_secs(25), "it lapses after 25 seconds");
     assert_eq!(manifest.group.typing, Typing::Off);
     let trust: Vec<_> = manifest.trust.iter().map(|trust| trust.id).collect();
-    let all = ["agent:whatsapp-chats", "agent:messenger-identity", "agent:pairing", "agent:webhooks"];
+    let all = ["agent:messenger-identity", "agent:pairing", "agent:webhooks"];
     assert_eq!(trust, all);
     assert!(manifest.gaps.iter().any(|gap| gap.contains("24 hours")), "the window, in plain words");
     assert!(manifest.gaps.iter().any(|gap| gap.contains("terms")), "what Meta allows");
