@@ -128,6 +128,8 @@ pub struct Pressed {
     pub on: Option<MessageRef>,
     /// What [`Gesture::Heard`](crate::Gesture::Heard) is told.
     pub handle: String,
+    /// By which it can be answered, as [`Incoming::handle`].
+    pub lends: Option<Handle>,
 }
 
 /// What became of something we sent.

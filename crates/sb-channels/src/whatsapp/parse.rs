@@ -124,6 +124,7 @@ fn told(message: &Message, change: &Change, us: &Us) -> Option<Option<Event>> {
             says: chosen.id.clone(),
             on,
             handle: message.id.clone(),
+            lends: handle,
         })));
     }
     let text = content::text(message)?;

@@ -271,7 +271,7 @@ async fn said(
 
 /// A press says what a person would have typed; whoever presses has no more rights than by typing it.
 async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Result<Option<Inbound>, Fault> {
-    let Pressed { key, chat, person, says, .. } = pressed;
+    let Pressed { key, chat, person, says, lends, .. } = pressed;
     if !says.starts_with('/') || says.len() > LONGEST_CHOICE {
         return Ok(None);
     }
@@ -280,6 +280,9 @@ async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Resul
     let mut inbound = inbound(engine, bridge, key, chat, person, says, rights).await?;
     if let Some((conversation, profile)) = asks {
         (inbound.conversation, inbound.profile) = (conversation, profile);
+    }
+    if let Some(origin) = inbound.origin.as_deref_mut() {
+        origin.address.handle = lends;
     }
     Ok(Some(inbound))
 }

@@ -98,6 +98,9 @@ pub fn told(event: &Event) -> Value {
             fields.insert("says".into(), press.says.clone().into());
             fields.insert("on".into(), press.on.as_ref().map(|at| at.0.clone()).into());
             fields.insert("handle".into(), press.handle.clone().into());
+            if let Some(lent) = &press.lends {
+                fields.insert("lends".into(), json!({"until": lent.until.0}));
+            }
             json!({"pressed": fields})
         }
         Event::Stopped { key, chat, person: by } => {

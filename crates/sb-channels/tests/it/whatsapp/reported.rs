@@ -117,6 +117,8 @@ fn a_person_who_cannot_be_reached_is_left_alone_until_they_write() {
 }
 
 /// A lost answer is no repeat here: what became of the message is told by its key.
+///
+/// Holds: F-35.
 #[test]
 fn what_was_sent_into_silence_is_known_by_its_status() {
     for lost in 1..=4 {
@@ -134,6 +136,7 @@ fn what_was_sent_into_silence_is_known_by_its_status() {
 
 const WAITED: &str = "What follows was written earlier";
 
+/// Holds: F-43.
 #[test]
 fn what_is_finished_after_a_day_is_kept_and_said_when_the_person_writes() {
     whatsapp().live(async |life| {
@@ -158,6 +161,29 @@ fn what_is_finished_after_a_day_is_kept_and_said_when_the_person_writes() {
         assert!(at(WAITED).is_some() && at(WAITED) < at("Too late."), "{:#?}", seen.texts());
         assert!(at("Too late.") < at("The next answer."), "{:#?}", seen.texts());
         assert_eq!((seen.count(WAITED), seen.count("Too late.")), (1, 1));
+    });
+}
+
+/// What a person taps counts as their words: what was kept goes out, and the tap is answered.
+///
+/// Holds: F-43.
+#[test]
+fn a_tap_opens_the_day_again() {
+    whatsapp().live(async |life| {
+        life.say("!tool write_file {\"path\": \"a.txt\", \"text\": \"x\"}\n!say Written.");
+        life.until_said("May I run write_file").await;
+        life.pass(1_000).await;
+        life.say("/whoami");
+        life.until_said("US.7000").await;
+        life.pass(5_000).await;
+        let post = find(life, "US.7000").await;
+        fails(life, &post, 131_047).await;
+        life.pass(60_000).await;
+        assert_eq!(life.seen().count(WAITED), 0, "it is kept");
+        assert!(life.standin.press(&life.chat, &life.ann, "Allow once"));
+        life.until_said("Written.").await;
+        life.rest().await;
+        assert_eq!((life.seen().count(WAITED), life.seen().count("US.7000")), (1, 2));
     });
 }
 
