@@ -68,6 +68,12 @@ pub trait Channel: Send + Sync + 'static {
         Err(unsupported("a gesture"))
     }
 
+    /// Shows that we are at work on this message: for platforms that show it so. The rest are told by
+    /// [`Gesture::Typing`], as is whoever has no message to name.
+    async fn work_on(&self, to: &Chat, _message: &MessageRef) -> Result<()> {
+        self.gesture(to, Gesture::Typing(true)).await
+    }
+
     /// Pours a file that lies on the platform into `into`, `most` bytes at most.
     async fn fetch(
         &self,

@@ -1,6 +1,6 @@
 //! What a platform tells us, translated: pure values, made by an adapter's parser.
 
-use sb_net::model::{Chat, ChatSort, FileRef, Handle, MessageRef, Person, Timestamp};
+use sb_net::model::{Chat, ChatSort, Fault, FileRef, Handle, MessageRef, Person, Timestamp};
 
 /// What a feed or a webhook brought at once, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +44,8 @@ pub enum Event {
     Back {
         chat: String,
     },
+    /// What became of something we sent, told later.
+    Reported(Report),
     /// Nobody here knows what it is: kept, counted, passed over. `raw` is the payload.
     Unknown {
         what: String,
@@ -126,4 +128,18 @@ pub struct Pressed {
     pub on: Option<MessageRef>,
     /// What [`Gesture::Heard`](crate::Gesture::Heard) is told.
     pub handle: String,
+    /// By which it can be answered, as [`Incoming::handle`].
+    pub lends: Option<Handle>,
+}
+
+/// What became of something we sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The key of the attempt ([`Attempt::key`](crate::Attempt::key)) by which it was sent, as the platform gives it
+    /// back.
+    pub key: String,
+    /// As the platform calls the message.
+    pub message: MessageRef,
+    /// It was taken; or why it came to nothing although it had been taken.
+    pub fate: Result<(), Fault>,
 }

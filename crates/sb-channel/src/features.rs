@@ -107,6 +107,8 @@ pub struct Marks {
 }
 
 impl Marks {
+    /// What [`taken`](Self::taken) is called where a read receipt stands for it: one that stays.
+    pub const READ: &'static str = "read";
     /// No marks at all.
     pub const NONE: Marks = Marks { taken: None, failed: None };
 }

@@ -21,7 +21,7 @@ pub use channel::{
     Account, Attempt, Channel, Command, Feed, Gesture, Inlet, LiveReply, Mark, Opens, OutFile, Piece, Updates,
 };
 pub use context::{ChannelContext, State};
-pub use event::{Batch, Event, Incoming, Pressed, Quoted};
+pub use event::{Batch, Event, Incoming, Pressed, Quoted, Report};
 pub use features::{Features, FilesOut, FirstWord, Live, Marks, Questions, Repeats, TextRules, Typing};
 pub use json_api::JsonApi;
 pub use manifest::{AnyKind, Field, Kind, Manifest, Proof, Trust};
@@ -30,7 +30,9 @@ pub use sb_net as net;
 pub use sb_net::model;
 pub use sb_net::model::text;
 pub use settings::Settings;
-pub use webhook::{Verdict, Webhook, WebhookReply, WebhookRequest, is_same_secret};
+#[cfg(feature = "standins")]
+pub use webhook::signed_hex;
+pub use webhook::{Verdict, Webhook, WebhookReply, WebhookRequest, is_same_secret, is_signed_hex};
 
 /// What an adapter returns: its error's kind is how the engine treats it.
 pub type Result<T> = std::result::Result<T, model::Fault>;

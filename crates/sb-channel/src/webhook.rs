@@ -1,7 +1,9 @@
 //! What a platform's call to `/hooks/<slug>` is judged by.
 
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit, Mac};
 use sb_net::model::{Secret, Timestamp};
+use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use crate::Batch;
@@ -57,4 +59,20 @@ impl WebhookReply {
 /// Whether what came is the secret, compared in constant time.
 pub fn is_same_secret(came: &str, secret: &Secret) -> bool {
     came.as_bytes().ct_eq(secret.expose().as_bytes()).into()
+}
+
+/// Whether `came`, in hexadecimal digits of either case, is the HMAC-SHA256 of these bytes with the secret's text as
+/// its key; compared in constant time.
+pub fn is_signed_hex(came: &str, secret: &Secret, bytes: &[u8]) -> bool {
+    let mut given = [0; 32];
+    let signed = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes());
+    hex::decode_to_slice(came, &mut given).is_ok()
+        && signed.is_ok_and(|mac| mac.chain_update(bytes).verify_slice(&given).is_ok())
+}
+
+/// The HMAC-SHA256 of these bytes in hexadecimal digits, as [`is_signed_hex`] takes it: how a stand-in signs.
+#[cfg(feature = "standins")]
+pub fn signed_hex(secret: &str, bytes: &[u8]) -> String {
+    let signed = Hmac::<Sha256>::new_from_slice(secret.as_bytes());
+    signed.map(|mac| hex::encode(mac.chain_update(bytes).finalize().into_bytes())).unwrap_or_default()
 }

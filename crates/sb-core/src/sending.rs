@@ -62,7 +62,7 @@ pub fn next(fault: &Fault, of: Try, now: Timestamp) -> Next {
     let unknown = fault.maybe_done && !of.is_edit && of.twice == Twice::Seen;
     match &fault.kind {
         FaultKind::Passing { .. } | FaultKind::ChatBusy { .. } | FaultKind::Garbled if unknown => {
-            if of.maybe_before { Next::Perhaps } else { again(None, of.tries, now) }
+            if of.maybe_before { Next::Perhaps } else { again(asked(&fault.kind), of.tries, now) }
         }
         FaultKind::Passing { wait_ms } | FaultKind::ChatBusy { wait_ms } => again(*wait_ms, of.tries, now),
         FaultKind::Auth => Next::Again { at: now.plus_ms(NO_CREDENTIALS_MS) },
@@ -91,4 +91,12 @@ fn again(asked: Option<u64>, tries: u32, now: Timestamp) -> Next {
     let usual = QUICK.get(tries.saturating_sub(1) as usize).copied().unwrap_or(SLOW_MS);
     let asked = asked.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
     Next::Again { at: now.plus_ms(usual.max(asked)) }
+}
+
+/// How long the other side, or the adapter that may yet hear what came of it, asks to wait.
+fn asked(kind: &FaultKind) -> Option<u64> {
+    match kind {
+        FaultKind::Passing { wait_ms } | FaultKind::ChatBusy { wait_ms } => *wait_ms,
+        _ => None,
+    }
 }

@@ -90,7 +90,7 @@ pub struct FileRef {
     /// Bytes, where the platform says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// It is a voice note of so many seconds.
+    /// It is a voice note of so many seconds; zero: the platform does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice_s: Option<u32>,
 }

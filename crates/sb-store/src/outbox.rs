@@ -110,12 +110,16 @@ impl Store {
 
     /// Which conversation put a post, and where, if it is known.
     pub async fn post_place(&self, key: &PostKey) -> Result<Option<(ConversationId, sb_model::Address)>> {
+        Ok(self.post(key).await?.map(|p| (p.conversation, p.post.to)))
+    }
+
+    /// A post as it stands, out or not, if it is known.
+    pub async fn post(&self, key: &PostKey) -> Result<Option<StoredPost>> {
         let key = key.clone();
         self.read("finding a post", move |db| {
             let sql = format!("select {COLUMNS} from posts where key = $1");
             let mut found = db.prepare_cached(&sql)?;
-            let post = rows::first(&mut found, [&key.0], |row| stored(db, row))?;
-            Ok(post.map(|p| (p.conversation, p.post.to)))
+            rows::first(&mut found, [&key.0], |row| stored(db, row))
         })
         .await
     }

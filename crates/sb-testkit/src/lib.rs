@@ -3,6 +3,7 @@
 pub mod app;
 pub mod bench;
 pub mod harness;
+mod hooked;
 pub mod messenger;
 pub mod models;
 pub mod simulation;

@@ -11,13 +11,14 @@ use sb_channel::AnyKind;
 use sb_channel::standin::{Seen, StandIn};
 use sb_engine::model::{ChannelConfig, ChannelOptions, Chat, Clock, Person, Secret, Slug, Timestamp};
 use sb_engine::{Engine, Parts};
-use sb_harness::net::{FixedDice, RuntimeClock};
+use sb_harness::net::{FixedDice, Http, RuntimeClock};
 use sb_store::{Durability, Store};
 use tempfile::TempDir;
 
 pub use sb_engine::{BridgeState, Replayed};
 
 use crate::app::{ScriptedAgents, profile_in};
+use crate::hooked::Hooked;
 
 /// The slug of the one channel.
 pub const SLUG: &str = "chat";
@@ -111,6 +112,8 @@ impl Messenger {
     }
 
     async fn begin(&self) -> Life {
+        let hooked = Hooked::default();
+        let calling = self.standin.calling(Http::in_process(Arc::new(hooked.clone())));
         let store = Store::open(self.home.path(), Durability::Process).await.unwrap();
         let engine = Engine::open(Parts {
             store,
@@ -120,10 +123,14 @@ impl Messenger {
             parallel: self.parallel,
             kinds: vec![self.kind.clone()],
             http: self.standin.http(),
-            public_url: None,
+            public_url: calling.is_some().then(|| "https://here.invalid".to_owned()),
         })
         .await
         .unwrap();
+        hooked.serve(engine.clone());
+        if let Some(calling) = calling {
+            tokio::spawn(calling);
+        }
         if self.lives == 1 {
             let workspace = self.home.path().join("workspace");
             engine.put_profile(profile_in("assistant", &workspace), None).await.unwrap();

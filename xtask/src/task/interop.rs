@@ -1,7 +1,7 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
-//! if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
+//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram and
+//! two to the imitated WhatsApp: if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
 //! OpenAI's chat API ask the program itself, agents made with the official A2A SDKs answer it and ask it, the
 //! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. All
 //! are pinned and live below the target folder. No provider and no platform is reached.
@@ -22,6 +22,10 @@ const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
 const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
 const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
 const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
+const PYTHON_NUMBERS: &[&str] = &["pywa==4.5.0"];
+const CHECK_PYTHON_NUMBER: &str = "interop/whatsapp/check_pywa.py";
+const NODE_NUMBERS: &[&str] = &["whatsapp-api-js@6.3.0"];
+const CHECK_NODE_NUMBER: &str = "interop/whatsapp/check_whatsapp_api_js.mjs";
 /// The official client of the Agent Client Protocol.
 const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
 const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
@@ -50,6 +54,8 @@ pub fn run() -> Result<()> {
         CHECK_MODELS,
         CHECK_PYTHON_BOT,
         CHECK_NODE_BOT,
+        CHECK_PYTHON_NUMBER,
+        CHECK_NODE_NUMBER,
         CHECK_SCRIPTED,
         CHECK_MCP,
         CHECK_A2A_AGENTS,
@@ -73,6 +79,7 @@ pub fn run() -> Result<()> {
     apps(&folder)?;
     models(&folder)?;
     telegram(&folder)?;
+    whatsapp(&folder)?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -105,15 +112,25 @@ fn models(folder: &Path) -> Result<()> {
 fn telegram(folder: &Path) -> Result<()> {
     let python = python(&folder.join("telegram"), PYTHON_BOTS)?;
     let modules = node_modules(&folder.join("telegram"), NODE_BOTS)?;
-    let example = ["--package", "sb-channels", "--features", "standins", "--example", "telegram_standin"];
-    // One each: a bot has one client at a time, and each begins with an empty platform.
+    messenger("telegram_standin", (&python, CHECK_PYTHON_BOT), (&modules, CHECK_NODE_BOT))
+}
+
+fn whatsapp(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("whatsapp"), PYTHON_NUMBERS)?;
+    let modules = node_modules(&folder.join("whatsapp"), NODE_NUMBERS)?;
+    messenger("whatsapp_standin", (&python, CHECK_PYTHON_NUMBER), (&modules, CHECK_NODE_NUMBER))
+}
+
+/// A messenger's stand-in, once for each of two clients: each begins with an empty platform.
+fn messenger(example: &str, (python, check): (&str, &str), (modules, node): (&Path, &str)) -> Result<()> {
+    let example = ["--package", "sb-channels", "--features", "standins", "--example", example];
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
-    shell::run(&mut shell::command(&python, &[CHECK_PYTHON_BOT, &address]))?;
+    shell::run(&mut shell::command(python, &[check, &address]))?;
     drop(standin);
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
-    shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+    shell::run(shell::command("node", &[node, &address]).env("NODE_PATH", modules))
 }
 
 fn a2a(folder: &Path) -> Result<()> {

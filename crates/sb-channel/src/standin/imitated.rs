@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::response::Response;
-use sb_net::model::{Chat, Person};
+use sb_net::model::{Chat, Person, Timestamp};
 use serde_json::Value;
 
 use super::{Breakage, Platform, SeenFile};
@@ -41,11 +41,12 @@ pub enum Told {
         text: String,
         mentions: bool,
         files: Vec<(String, SeenFile)>,
+        at: Timestamp,
     },
     /// `on` is our message with the button, `says` what it was posted with. Each press has an id of its own.
-    Pressed { id: String, chat: Chat, person: Person, on: String, says: String },
+    Pressed { id: String, chat: Chat, person: Person, on: String, says: String, at: Timestamp },
     /// Somebody's message says this from now on.
-    Edited { id: String, chat: Chat, person: Person, text: String },
+    Edited { id: String, chat: Chat, person: Person, text: String, at: Timestamp },
 }
 
 /// What is put into a chat in our name.

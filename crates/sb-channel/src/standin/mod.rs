@@ -6,6 +6,7 @@
 //! What all platforms have is in [`Platform`]: people, chats, messages, updates that wait, and what goes
 //! wrong. So a stand-in is a platform's addresses, its updates and its refusals ([`Imitated`]).
 
+mod calling;
 mod imitated;
 mod page;
 mod people;
@@ -21,6 +22,7 @@ use axum::Router;
 use sb_net::Http;
 use sb_net::model::{Chat, Clock, Person};
 
+pub use calling::{Calling, MakeCall};
 pub use imitated::{Imitated, Named, Page, Post, Told};
 pub use page::with_page;
 pub use platform::Platform;
@@ -93,4 +95,13 @@ pub trait StandIn: Send + Sync + 'static {
     fn mend(&self);
     /// Every open connection breaks.
     fn drop_connections(&self);
+
+    /// Its calls to our webhook, made with this client for as long as it is polled; none where it never calls.
+    fn calling(&self, _outside: Http) -> Option<Calling> {
+        None
+    }
+    /// Whether it says that files sent in one go belong together.
+    fn has_albums(&self) -> bool {
+        true
+    }
 }

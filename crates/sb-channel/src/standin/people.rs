@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use axum::Router;
+use sb_net::Http;
 use sb_net::model::{Chat, MessageRef, Person};
 use serde_json::Value;
 
 use super::state::{Calls, Message, Room, State};
-use super::{Breakage, Named, Platform, Seen, SeenFile, SeenMessage, StandIn, Told};
+use super::{Breakage, Calling, Named, Platform, Seen, SeenFile, SeenMessage, StandIn, Told};
 
 impl StandIn for Platform {
     fn router(&self) -> Router {
@@ -67,7 +68,9 @@ impl StandIn for Platform {
             };
             let Some((on, says)) = room.messages.iter().rev().find_map(shows) else { return false };
             let (chat, person) = (chat.clone(), person.clone());
-            let told = Told::Pressed { id: state.next_id("p"), chat, person, on, says };
+            let (id, at) = (state.next_id("p"), self.now());
+            state.speaks(&chat, at);
+            let told = Told::Pressed { id, chat, person, on, says, at };
             self.tell(state, &told)
         })
     }
@@ -79,8 +82,8 @@ impl StandIn for Platform {
             });
             let Some((chat, person, said)) = known else { return false };
             let before = std::mem::replace(said, text.to_owned());
-            let (id, text) = (message.to_owned(), text.to_owned());
-            let changed = self.tell(state, &Told::Edited { id, chat, person, text });
+            let (id, text, at) = (message.to_owned(), text.to_owned(), self.now());
+            let changed = self.tell(state, &Told::Edited { id, chat, person, text, at });
             if let Some(unchanged) = state.message(message).filter(|_| !changed) {
                 unchanged.seen.text = before;
             }
@@ -113,6 +116,15 @@ impl StandIn for Platform {
     fn mend(&self) {
         self.change(|state| state.planned.clear());
     }
+    fn calling(&self, outside: Http) -> Option<Calling> {
+        let make = self.look(|state| state.make_call)?;
+        // From now on: what it is asked meanwhile may make it call.
+        self.change(|state| state.outside = Some(outside.clone()));
+        Some(Box::pin(self.clone().call_on(outside, make)))
+    }
+    fn has_albums(&self) -> bool {
+        self.look(|state| !state.no_albums)
+    }
     fn drop_connections(&self) {
         self.change(|state| state.drops += 1);
     }
@@ -129,7 +141,8 @@ impl Platform {
         files: &[SeenFile],
     ) -> (String, bool) {
         self.change(|state| {
-            let id = state.next_id("m");
+            let id = state.next_message();
+            let at = self.now();
             let seen = SeenMessage {
                 thread: chat.thread.clone(),
                 files: files.to_vec(),
@@ -137,6 +150,7 @@ impl Platform {
             };
             let from = Some(person.clone());
             state.meet(chat);
+            state.speaks(chat, at);
             if let Some(room) = state.rooms.get_mut(&chat.id) {
                 room.put(Message { seen, from, says: Vec::new(), key: None });
             }
@@ -148,6 +162,7 @@ impl Platform {
                 text: text.to_owned(),
                 mentions,
                 files: named.collect(),
+                at,
             };
             let updates = (self.imitated().tell)(&told);
             let is_told = !updates.is_empty();
@@ -167,7 +182,8 @@ impl Platform {
 impl State {
     /// Sees to it that there is such a chat.
     fn meet(&mut self, chat: &Chat) -> Chat {
-        let room = || Room { chat: chat.clone(), messages: VecDeque::new(), typing_until: None };
+        let room =
+            || Room { chat: chat.clone(), messages: VecDeque::new(), typing_until: None, spoken: None };
         self.rooms.entry(chat.id.clone()).or_insert_with(room);
         chat.clone()
     }

@@ -16,6 +16,9 @@ use tokio::time::Instant;
 use super::state::{Calls, Message, State};
 use super::{Breakage, Imitated, Page, Post, SeenFile, SeenMessage, lost_answer};
 
+/// Files of ours that are kept.
+const MOST_UPLOADS: usize = 200;
+
 /// See the module. Clones are the same platform.
 #[derive(Clone)]
 pub struct Platform(Arc<Shared>);
@@ -51,7 +54,7 @@ impl Platform {
     pub fn post(&self, chat: &str, post: Post) -> Result<String, Breakage> {
         self.change(|state| {
             let lost = state.breaks(Calls::Posts)?;
-            let id = state.next_id("m");
+            let id = state.next_message();
             let room = state.rooms.get_mut(chat).ok_or(Breakage::ChatGone)?;
             let repeated = room.messages.iter().find(|message| post.key.is_some() && message.key == post.key);
             if let Some(first) = repeated {
@@ -92,6 +95,26 @@ impl Platform {
         self.change(|state| state.message(id).map(|message| message.seen.mark = mark).is_some())
     }
 
+    /// Marks a person's message as read, and those before it that have no mark: the chat they are in; none if it is
+    /// not there.
+    pub fn read_up_to(&self, id: &str, mark: &str) -> Option<String> {
+        self.change(|state| {
+            let is_it = |message: &Message| !message.seen.ours && message.seen.reference.0 == id;
+            let room = state.rooms.values_mut().find(|room| room.messages.iter().any(is_it))?;
+            let last = room.messages.iter().position(is_it)?;
+            let unread = |message: &&mut Message| !message.seen.ours && message.seen.mark.is_none();
+            for message in room.messages.iter_mut().take(last + 1).filter(unread) {
+                message.seen.mark = Some(mark.to_owned());
+            }
+            Some(room.chat.id.clone())
+        })
+    }
+
+    /// When a person was last heard in a chat.
+    pub fn spoken(&self, chat: &str) -> Option<Timestamp> {
+        self.look(|state| state.rooms.get(chat)?.spoken)
+    }
+
     /// Shows for so long that we are at work in a chat.
     ///
     /// # Errors
@@ -102,6 +125,22 @@ impl Platform {
             state.rooms.get_mut(chat).ok_or(Breakage::ChatGone)?.typing_until = Some(until);
             Ok(())
         })
+    }
+
+    /// Keeps a file that we send, until a message names it.
+    pub fn upload(&self, file: SeenFile) -> String {
+        self.change(|state| {
+            let id = state.next_id("f");
+            state.uploads.push_back((id.clone(), file));
+            if state.uploads.len() > MOST_UPLOADS {
+                state.uploads.pop_front();
+            }
+            id
+        })
+    }
+    /// A file that we sent.
+    pub fn uploaded(&self, id: &str) -> Option<SeenFile> {
+        self.look(|state| state.uploads.iter().find(|(known, _)| known == id).map(|(_, file)| file.clone()))
     }
 
     /// A file somebody sent, under the name it was told by.
@@ -136,10 +175,14 @@ impl Platform {
         }
     }
 
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changed.subscribe()
+    }
     pub(super) fn imitated(&self) -> &Imitated {
         &self.0.imitated
     }
-    pub(super) fn now(&self) -> Timestamp {
+    /// What time it is there.
+    pub fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
     pub(super) fn look<T>(&self, read: impl FnOnce(&State) -> T) -> T {

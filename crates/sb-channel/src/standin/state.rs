@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use sb_net::model::{Chat, Person, Timestamp};
+use sb_net::Http;
+use sb_net::model::{Chat, Person, Secret, Timestamp};
 use serde_json::Value;
 
-use super::{Breakage, Page, SeenMessage};
+use super::{Breakage, MakeCall, Page, SeenFile, SeenMessage};
 
 /// Messages kept in one chat, and updates that may wait.
 const MOST_MESSAGES: usize = 2_000;
@@ -25,7 +26,17 @@ pub(super) struct State {
     pub told: VecDeque<(String, Vec<Value>)>,
     /// Counts messages and presses.
     pub last_id: u64,
+    /// What the ids of messages begin with, if not with `m`.
+    pub message_ids: Option<&'static str>,
     pub planned: Vec<(Calls, Breakage)>,
+    /// Files of ours, by their ids.
+    pub uploads: VecDeque<(String, SeenFile)>,
+    /// What is told beside the updates.
+    pub asides: VecDeque<Value>,
+    pub kept: BTreeMap<&'static str, Secret>,
+    pub make_call: Option<MakeCall>,
+    pub outside: Option<Http>,
+    pub no_albums: bool,
     pub drops: u64,
     pub requests: u64,
 }
@@ -44,6 +55,8 @@ pub(super) struct Room {
     pub chat: Chat,
     pub messages: VecDeque<Message>,
     pub typing_until: Option<Timestamp>,
+    /// When a person was last heard here.
+    pub spoken: Option<Timestamp>,
 }
 
 /// A message of anybody's.
@@ -71,6 +84,16 @@ impl State {
         format!("{begins}{}", self.last_id)
     }
 
+    pub fn next_message(&mut self) -> String {
+        self.next_id(self.message_ids.unwrap_or("m"))
+    }
+    /// A person did something in a chat.
+    pub fn speaks(&mut self, chat: &Chat, at: Timestamp) {
+        if let Some(room) = self.rooms.get_mut(&chat.id) {
+            room.spoken = Some(at);
+        }
+    }
+
     pub fn find(&self, id: &str) -> Option<&Message> {
         self.rooms.values().flat_map(|room| &room.messages).find(|message| message.seen.reference.0 == id)
     }
@@ -95,7 +118,13 @@ impl State {
         self.wait(updates);
     }
 
-    fn forgotten(&self) -> u64 {
+    pub fn put_aside(&mut self, update: Value) {
+        self.asides.push_back(update);
+        if self.asides.len() > MOST_UPDATES {
+            self.asides.pop_front();
+        }
+    }
+    pub fn forgotten(&self) -> u64 {
         self.last_update - self.updates.len() as u64
     }
     pub fn forget(&mut self, after: u64) {

@@ -103,6 +103,7 @@ fn pressed(press: CallbackQuery) -> Option<Event> {
         says: press.data?,
         on: reference(id, message.message_id),
         handle,
+        lends: None,
     }))
 }
 

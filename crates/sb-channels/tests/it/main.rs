@@ -7,3 +7,4 @@ mod jobs;
 mod options;
 mod simulation;
 mod telegram;
+mod whatsapp;

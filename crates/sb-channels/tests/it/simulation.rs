@@ -31,6 +31,18 @@ fn whatever_goes_wrong_nothing_is_lost_mixed_up_or_out_of_order() {
     assert!(enough, "it tried too little: {tried:?}");
 }
 
+/// The same where the platform calls us, tells later what became of a message, and shows nothing that grows.
+#[test]
+fn nor_where_we_are_called() {
+    let whatsapp = Subject {
+        kind: Arc::new(sb_channels::whatsapp::KIND),
+        standin: |clock| sb_channels::whatsapp::standin::open(clock, None),
+    };
+    let tried: Vec<Tried> = (1..=60).map(|seed| run(&whatsapp, seed)).collect();
+    assert!(tried.iter().map(|one| one.messages).sum::<u64>() > 180);
+    assert!(tried.iter().map(|one| one.kills + one.faults).sum::<u64>() > 90);
+}
+
 fn finds(flaw: Flaw) {
     let whole = subject();
     let broken = Subject { kind: Arc::new(Broken { kind: whole.kind, flaw }), standin: whole.standin };

@@ -42,15 +42,16 @@ pub(crate) async fn fetch_all(engine: &Engine, origin: &Origin) -> Fetched {
         match got.unwrap_or_else(|_| Err("it took too long".to_owned())) {
             Ok(kept) => {
                 if let Some(seconds) = file.voice_s {
+                    let note = voice_note(seconds);
                     fetched.lines.push(format!(
-                        "(A voice note of {seconds} s came with this. It could not be heard: this profile hears none. It is kept as a file.)"
+                        "({note} came with this. It could not be heard: this profile hears none. It is kept as a file.)"
                     ));
                 }
                 fetched.files.push(kept);
             }
             Err(why) => {
                 let what = match file.voice_s {
-                    Some(seconds) => format!("A voice note of {seconds} s"),
+                    Some(seconds) => voice_note(seconds),
                     None => format!("A file, {},", name(file, number, "application/octet-stream")),
                 };
                 fetched.lines.push(format!("({what} came with this and could not be fetched: {why}.)"));
@@ -58,6 +59,14 @@ pub(crate) async fn fetch_all(engine: &Engine, origin: &Origin) -> Fetched {
         }
     }
     fetched
+}
+
+/// What a voice note is called; not every platform says how long one is.
+fn voice_note(seconds: u32) -> String {
+    match seconds {
+        0 => "A voice note".to_owned(),
+        _ => format!("A voice note of {seconds} s"),
+    }
 }
 
 /// The messenger, waited for a while: after a start it may still be connecting.

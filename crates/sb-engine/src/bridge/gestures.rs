@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A gesture on its way.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Sign {
-    Typing(bool),
+    /// With the message that is worked on, where there is one.
+    Typing(bool, Option<MessageRef>),
     Mark(MessageRef, Option<Mark>),
     Heard(String),
 }
@@ -53,12 +54,20 @@ impl Gestures {
 
 async fn make(bridge: &Bridge, chat: &Chat, sign: &Sign) {
     let gesture = match sign {
-        Sign::Typing(on) => Gesture::Typing(*on),
+        Sign::Typing(true, Some(message)) => {
+            let shown = tokio::time::timeout(PATIENCE, bridge.channel.work_on(chat, message)).await;
+            return told(bridge, shown.unwrap_or(Ok(())));
+        }
+        Sign::Typing(on, _) => Gesture::Typing(*on),
         Sign::Mark(message, mark) => Gesture::Mark(message, *mark),
         Sign::Heard(handle) => Gesture::Heard(handle),
     };
     let made = tokio::time::timeout(PATIENCE, bridge.channel.gesture(chat, gesture)).await;
-    if let Ok(Err(why)) = made
+    told(bridge, made.unwrap_or(Ok(())));
+}
+
+fn told(bridge: &Bridge, made: sb_channel::Result<()>) {
+    if let Err(why) = made
         && !matches!(why.kind, FaultKind::ChatBusy { .. } | FaultKind::Passing { .. })
     {
         tracing::debug!(channel = %bridge.config.slug, error = %why, "a gesture was refused");

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sb_channel::{Batch, Event, Incoming, Pressed, Quoted};
+use sb_channel::{Batch, Event, Incoming, Pressed, Quoted, Report};
 use sb_core::gate::{self, Admission, Asking, Ignored};
 use sb_core::model::text::one_line;
 use sb_core::model::{
@@ -15,7 +15,7 @@ use sb_store::{Intake, Kept, KeptWhy, PairingOffer, Taken};
 
 use super::feed::of_store;
 use super::lane::LaneMail;
-use super::{Bridge, locked};
+use super::{Bridge, locked, reported};
 use crate::Engine;
 use crate::actors::Mail;
 
@@ -37,6 +37,8 @@ enum After {
     /// A stranger wants in.
     Pair(Box<Incoming>),
     Edited(String, Option<String>),
+    /// Something we sent met its fate.
+    Reported(Report),
     /// Somebody is told something that is not kept.
     Told(Chat, String),
 }
@@ -91,6 +93,7 @@ pub(super) async fn take(
                 engine.store().chat_gone(slug, &chat, None).await.map_err(of_store)?;
                 after.push(After::Back(chat));
             }
+            Event::Reported(report) => after.push(After::Reported(report)),
             Event::Unknown { what, raw } => {
                 metrics::counter!("switchboard_updates_unknown_total").increment(1);
                 let detail = format!("an update of a kind that is not known: {}", one_line(&what, 80));
@@ -153,6 +156,13 @@ async fn finish(engine: &Engine, bridge: &Arc<Bridge>, after: After) -> Result<(
             let places = engine.store().places_to_send(&bridge.config.slug).await.map_err(of_store)?;
             let of_chat = places.into_iter().filter(|(place, _)| place.id == chat);
             of_chat.for_each(|(place, _)| bridge.posted(engine, &place));
+        }
+        After::Reported(report) => {
+            let Some((post, ..)) = reported::read_key(&report.key) else { return Ok(()) };
+            let place = engine.store().post_place(&post).await.map_err(of_store)?;
+            if let Some((_, to)) = place.filter(|(_, to)| to.channel == bridge.config.slug) {
+                bridge.tell(engine, &to.chat, LaneMail::Reported(report));
+            }
         }
         After::Told(chat, said) => bridge.tell(engine, &chat, LaneMail::Notice(said)),
         After::Pair(incoming) => pair(engine, bridge, &incoming).await?,
@@ -261,7 +271,7 @@ async fn said(
 
 /// A press says what a person would have typed; whoever presses has no more rights than by typing it.
 async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Result<Option<Inbound>, Fault> {
-    let Pressed { key, chat, person, says, .. } = pressed;
+    let Pressed { key, chat, person, says, lends, .. } = pressed;
     if !says.starts_with('/') || says.len() > LONGEST_CHOICE {
         return Ok(None);
     }
@@ -270,6 +280,9 @@ async fn press(engine: &Engine, bridge: &Arc<Bridge>, pressed: Pressed) -> Resul
     let mut inbound = inbound(engine, bridge, key, chat, person, says, rights).await?;
     if let Some((conversation, profile)) = asks {
         (inbound.conversation, inbound.profile) = (conversation, profile);
+    }
+    if let Some(origin) = inbound.origin.as_deref_mut() {
+        origin.address.handle = lends;
     }
     Ok(Some(inbound))
 }

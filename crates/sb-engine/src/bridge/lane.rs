@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sb_channel::{Features, Mark, Typing};
+use sb_channel::{Features, Mark, Report, Typing};
 use sb_core::model::{Address, Chat, EndKind, MessageId, MessageRef, Timestamp};
 use tokio::sync::mpsc;
 
 use super::gestures::{Gestures, Sign};
 use super::handles::Handles;
 use super::live::GrowingReply;
-use super::{Bridge, grow, send};
+use super::{Bridge, grow, reported, send};
 use crate::Engine;
 
 /// How long a lane with nothing to do stays.
@@ -37,6 +37,8 @@ pub(crate) enum LaneMail {
     Growing(GrowingReply),
     /// A press was taken.
     Heard(String),
+    /// Something that was sent met its fate.
+    Reported(Report),
     /// Words of ours that are not kept.
     Notice(String),
     /// A pairing code; taken back if it cannot be shown.
@@ -61,6 +63,8 @@ pub(super) struct Lane {
 }
 
 struct Open {
+    /// As the platform calls the message.
+    named: Option<MessageRef>,
     since: Timestamp,
     waits: bool,
 }
@@ -146,7 +150,7 @@ impl Lane {
                     // What was held for it goes first.
                     self.due = Some(self.now());
                 }
-                self.open(message);
+                self.open(message, address.message.as_ref());
                 let marks = self.bridge.config.options.reactions && self.features.marks.taken.is_some();
                 if let Some(reference) = address.message.filter(|_| marks) {
                     self.gestures.make(Sign::Mark(reference, Some(Mark::Taken)));
@@ -169,7 +173,7 @@ impl Lane {
                 for message in &reply.messages {
                     match self.open.get_mut(message) {
                         Some(open) => open.waits = false,
-                        None => self.open(*message),
+                        None => self.open(*message, reply.to.message.as_ref()),
                     }
                 }
                 self.growing = grow::Growing::begin(self, reply).await;
@@ -177,6 +181,12 @@ impl Lane {
                 self.due = Some(self.now());
             }
             LaneMail::Heard(handle) => self.gestures.make(Sign::Heard(handle)),
+            LaneMail::Reported(report) => {
+                if let Err(why) = reported::take(self, report).await {
+                    tracing::warn!(channel = %self.bridge.config.slug, error = %why, "a report cannot be noted");
+                }
+                self.due = Some(self.now());
+            }
             LaneMail::Notice(said) => {
                 // Said for the moment: what it tells of is kept anyway.
                 let _ = send::say(self, &said).await;
@@ -190,9 +200,10 @@ impl Lane {
         }
     }
 
-    fn open(&mut self, message: MessageId) {
+    fn open(&mut self, message: MessageId, named: Option<&MessageRef>) {
         if self.open.len() < MOST_OPEN {
-            self.open.insert(message, Open { since: self.now(), waits: false });
+            let named = named.cloned();
+            self.open.insert(message, Open { named, since: self.now(), waits: false });
         }
     }
 
@@ -220,7 +231,7 @@ impl Lane {
         let at_work = self.open.values().any(|o| !o.waits);
         if !self.bridge.config.options.typing || !at_work {
             if std::mem::take(&mut self.typing) && matches!(self.features.typing, Typing::OnOff { .. }) {
-                self.gestures.make(Sign::Typing(false));
+                self.gestures.make(Sign::Typing(false, None));
             }
             self.typing_at = None;
             return None;
@@ -228,7 +239,8 @@ impl Lane {
         if self.typing_at.is_none_or(|at| at <= now) {
             self.typing = true;
             self.typing_at = Some(now.plus_ms(i64::try_from(every.as_millis()).unwrap_or(i64::MAX)));
-            self.gestures.make(Sign::Typing(true));
+            let newest = self.open.values().filter(|o| !o.waits).max_by_key(|o| o.since);
+            self.gestures.make(Sign::Typing(true, newest.and_then(|o| o.named.clone())));
         }
         self.typing_at
     }

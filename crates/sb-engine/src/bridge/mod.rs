@@ -18,6 +18,7 @@ mod lane;
 mod live;
 mod places;
 mod plan;
+mod reported;
 mod send;
 mod status;
 mod supervise;

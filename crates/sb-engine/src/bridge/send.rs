@@ -19,10 +19,13 @@ const AT_ONCE: usize = 16;
 /// When something of our own fails.
 const OWN_TROUBLE_MS: i64 = 5_000;
 /// What waits for a person's next message.
-const UNTIL_SPOKEN_MS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const UNTIL_SPOKEN_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Why something waits that can only be sent in answer.
-const HELD: &str = "it waits for the person's next message";
+pub(super) const HELD: &str = "it waits for the person's next message";
+
+/// What a person is told before what waited for them.
+const WAITED: &str = "*(What follows was written earlier: this messenger lets me write to you only for a while after you wrote, and that while was over.)*";
 
 /// How a post stands after it was worked on.
 enum Went {
@@ -54,6 +57,7 @@ pub(super) async fn send_posts(lane: &mut Lane) -> Option<Timestamp> {
         }
     };
     let more = posts.len() == AT_ONCE;
+    let mut told_of_the_wait = false;
     for post in posts {
         if lane.bridge.closing.is_cancelled() {
             return None;
@@ -65,6 +69,11 @@ pub(super) async fn send_posts(lane: &mut Lane) -> Option<Timestamp> {
         let held = post.why.as_deref() == Some(HELD) && lane.handles.pick(None, 0, lane.now()).is_some();
         if post.due > lane.now() && !held {
             return Some(post.due);
+        }
+        if held && matches!(lane.features.first_word, FirstWord::Within(_)) && !told_of_the_wait {
+            told_of_the_wait = true;
+            // Drawing: what waited goes whether this is seen or not.
+            let _ = say(lane, WAITED).await;
         }
         match send_post(lane, &post).await {
             Ok(Went::Out) => {}
@@ -121,14 +130,9 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
                 return Ok(Went::Later(at));
             }
             Piecewise::Gone(why) => {
-                let now = lane.now();
-                notes.push(state(post, PostState::Open, now, post.tries, Some(why.clone())));
+                notes.push(state(post, PostState::Open, lane.now(), post.tries, Some(why.clone())));
                 note(lane, notes).await?;
-                let slug = &lane.bridge.config.slug;
-                lane.engine.store().chat_gone(slug, &lane.chat.id, Some(&why)).await.map_err(of_store)?;
-                lane.bridge.forget_chat(&lane.chat.id);
-                let said = format!("nothing reaches the chat {} any more: {why}", lane.chat.id);
-                lane.bridge.log.say(now, &said);
+                close(lane, &why).await?;
                 return Ok(Went::Nowhere);
             }
             Piecewise::Moved(to) => {
@@ -155,6 +159,15 @@ async fn send_post(lane: &mut Lane, post: &StoredPost) -> Result<Went, Fault> {
         lane.mark(message.clone(), failed.then_some(Mark::Failed));
     }
     Ok(Went::Out)
+}
+
+/// Nothing reaches this chat any more, until it speaks.
+pub(super) async fn close(lane: &Lane, why: &str) -> Result<(), Fault> {
+    let slug = &lane.bridge.config.slug;
+    lane.engine.store().chat_gone(slug, &lane.chat.id, Some(why)).await.map_err(of_store)?;
+    lane.bridge.forget_chat(&lane.chat.id);
+    lane.bridge.log.say(lane.now(), &format!("nothing reaches the chat {} any more: {why}", lane.chat.id));
+    Ok(())
 }
 
 /// Gives the pieces their numbers. Where something else stands that cannot be changed, that stays, and the rest
@@ -321,6 +334,8 @@ impl<'a> Part<'a> {
                     Some(handle) => lane.handles.is_over(handle),
                     None => {
                         let at = now.plus_ms(UNTIL_SPOKEN_MS);
+                        let said = format!("an answer is kept until the person writes again: {}", why.detail);
+                        lane.bridge.log.say(now, &said);
                         return Ok(Piecewise::Later { at, why: HELD.to_owned() });
                     }
                 },

@@ -187,30 +187,18 @@ async fn start(
     let checked = tokio::time::timeout(CHECKING, channel.check()).await;
     let account = checked.unwrap_or_else(|_| Err(passing("it did not answer in time".to_owned())))?;
     let hook = inner.public_url().map(|url| format!("{}/hooks/{slug}", url.trim_end_matches('/')));
-    match (channel.inlet(), hook) {
-        (Inlet::Webhook(_), Some(hook)) => channel.register(Some(&hook)).await?,
-        (Inlet::Webhook(_), None) => {
-            return Err(refused(
-                "this messenger calls us: name the address it can reach with --public-url".to_owned(),
-            ));
-        }
-        _ => {}
+    if matches!(channel.inlet(), Inlet::Webhook(_)) && hook.is_none() {
+        return Err(refused(
+            "this messenger calls us: name the address it can reach with --public-url".to_owned(),
+        ));
     }
     let guests = inner.store.guests(Some(slug)).await.map_err(of_store)?;
     let now = inner.clock.now();
-    log.change(|s| {
-        s.state = BridgeState::Running;
-        s.account = Some(account.clone());
-        s.connected = Some(now);
-        s.trouble = None;
-    });
-    log.say(now, &format!("running as {}", account.name));
-    account.notes.iter().for_each(|note| log.say(now, note));
-    Ok(Arc::new(Bridge {
+    let bridge = Arc::new(Bridge {
         config,
         channel,
         account,
-        log,
+        log: Arc::clone(&log),
         breaker: Mutex::default(),
         lanes: Lanes::default(),
         closing,
@@ -219,7 +207,43 @@ async fn start(
         known_as: Mutex::new(HashMap::new()),
         moved: Mutex::new(HashMap::new()),
         quotas: Mutex::default(),
-    }))
+    });
+    if let (Inlet::Webhook(_), Some(hook)) = (bridge.channel.inlet(), hook) {
+        // A platform may call while it is told where.
+        engine.inner().bridges.put(Arc::clone(&bridge));
+        let reachable = Reachable { engine, bridge: Some(&bridge) };
+        bridge.channel.register(Some(&hook)).await?;
+        reachable.stay();
+    }
+    log.change(|s| {
+        s.state = BridgeState::Running;
+        s.account = Some(bridge.account.clone());
+        s.connected = Some(now);
+        s.trouble = None;
+    });
+    log.say(now, &format!("running as {}", bridge.account.name));
+    bridge.account.notes.iter().for_each(|note| log.say(now, note));
+    Ok(bridge)
+}
+
+/// A bridge that can be called already, until its start fails or is given up.
+struct Reachable<'a> {
+    engine: &'a Engine,
+    bridge: Option<&'a Arc<Bridge>>,
+}
+
+impl Reachable<'_> {
+    fn stay(mut self) {
+        self.bridge = None;
+    }
+}
+
+impl Drop for Reachable<'_> {
+    fn drop(&mut self) {
+        if let Some(bridge) = self.bridge {
+            self.engine.inner().bridges.remove(bridge);
+        }
+    }
 }
 
 /// Runs a started bridge until it closes.

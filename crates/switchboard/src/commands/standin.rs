@@ -30,6 +30,9 @@ mod imitated {
     use crate::settings::address;
     use crate::usage::usage;
 
+    /// Where a bridge listens that is tried on a stand-in which calls it.
+    const CALLED_AT: &str = "127.0.0.1:8443";
+
     pub async fn run(args: &Standin) -> Result<()> {
         let standins = sb_channels::standins();
         let found = standins.iter().find(|(kind, _)| (kind.manifest)().id == args.kind);
@@ -52,7 +55,7 @@ mod imitated {
         })?;
         let url = format!("http://{}", listener.local_addr()?);
         let outside = Http::new().map_err(|why| anyhow!("No HTTP client can be set up: {why}."))?;
-        let standin = open(Arc::new(SystemClock), Some(outside));
+        let standin = open(Arc::new(SystemClock), Some(outside.clone()));
         // One person and a group to begin with; the person is named in the line, so that she may decide.
         let ann = standin.person("Ann");
         let chat = standin.direct(&ann);
@@ -73,6 +76,10 @@ mod imitated {
             } else if manifest.fields.iter().any(|field| field.key == key && field.required) {
                 line += &format!(" --set {key}={}", quoted(&value));
             }
+        }
+        if standin.calling(outside).is_some() {
+            // It calls the bridge, which must be told where it can be called.
+            line += &format!(" --listen {CALLED_AT} --public-url http://{CALLED_AT}");
         }
         output::line(&line)?;
         Ok(serve(listener, with_page(standin, manifest.label, &ann, &chat)).await?)

@@ -70,7 +70,7 @@ fn each_quirk_names_a_fixture_that_is_there() {
 }
 
 /// An event with what is empty left out.
-fn told(event: &Event) -> Value {
+pub fn told(event: &Event) -> Value {
     match event {
         Event::Said(said) => {
             let mut fields = place(&said.chat);
@@ -85,6 +85,7 @@ fn told(event: &Event) -> Value {
                 ("album", said.album.as_ref().map(|album| json!(album))),
                 ("quoted", said.quoted.as_ref().map(quoted)),
                 ("forwarded", said.forwarded.as_ref().map(|name| json!(name))),
+                ("handle", said.handle.as_ref().map(|handle| json!({"until": handle.until.0}))),
                 ("at", said.at.map(|at| json!(at.0))),
             ];
             fields.extend(some.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
@@ -97,6 +98,9 @@ fn told(event: &Event) -> Value {
             fields.insert("says".into(), press.says.clone().into());
             fields.insert("on".into(), press.on.as_ref().map(|at| at.0.clone()).into());
             fields.insert("handle".into(), press.handle.clone().into());
+            if let Some(lent) = &press.lends {
+                fields.insert("lends".into(), json!({"until": lent.until.0}));
+            }
             json!({"pressed": fields})
         }
         Event::Stopped { key, chat, person: by } => {
@@ -110,6 +114,10 @@ fn told(event: &Event) -> Value {
         Event::Moved { chat, to } => json!({"moved": {"chat": chat, "to": to}}),
         Event::Gone { chat, why } => json!({"gone": {"chat": chat, "why": why}}),
         Event::Back { chat } => json!({"back": chat}),
+        Event::Reported(report) => {
+            let fate = report.fate.as_ref().map_or_else(|why| json!(why.to_string()), |()| json!("there"));
+            json!({"reported": {"key": report.key, "message": report.message.0, "fate": fate}})
+        }
         Event::Unknown { what, .. } => json!({"unknown": what}),
     }
 }
@@ -153,7 +161,7 @@ fn odd(roll: u64) -> Value {
 }
 
 /// Puts something odd at a place of the value that the dice choose.
-fn spoil(value: &mut Value, dice: &dyn Dice) {
+pub fn spoil(value: &mut Value, dice: &dyn Dice) {
     let roll = dice.roll();
     let children: Vec<&mut Value> = match value {
         Value::Object(fields) => fields.values_mut().collect(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sb_channel::{
     Account, AnyKind, Attempt, Batch, Channel, ChannelContext, Command, Event, Features, Feed, Gesture,
-    Incoming, Inlet, LiveReply, Manifest, Piece, Result, Settings, Updates,
+    Incoming, Inlet, LiveReply, Manifest, Piece, Result, Settings, Updates, Verdict, Webhook, WebhookRequest,
 };
 use sb_core::model::text::Rendered;
 use sb_core::model::{Chat, Fault, FaultKind, FileRef, MessageRef, Person};
@@ -34,7 +34,7 @@ pub enum Flaw {
     ForgetsTheWait,
     /// Calls a closed chat something that passes.
     KnocksForEver,
-    /// Calls a lost answer a failure that changed nothing.
+    /// Calls a lost answer a failure that changed nothing, and hears nothing of what came of it.
     DeniesTheDeed,
     /// Does not tell refused formatting from a refusal.
     BlamesTheWords,
@@ -112,6 +112,10 @@ struct Heard {
     echoes: Vec<(Chat, String)>,
     /// The first person who said something.
     first: Option<Person>,
+    /// What was told so far.
+    count: u64,
+    /// Somebody was heard, by a webhook.
+    begun: bool,
 }
 
 impl BrokenChannel {
@@ -205,7 +209,14 @@ impl Channel for BrokenChannel {
             Inlet::Feeds(feeds) => {
                 Inlet::Feeds(feeds.into_iter().map(|(name, _)| (name, self as &dyn Feed)).collect())
             }
-            other => other,
+            Inlet::Webhook(_) => Inlet::Webhook(self),
+            Inlet::None => Inlet::None,
+        }
+    }
+    async fn work_on(&self, to: &Chat, message: &MessageRef) -> Result<()> {
+        match self.flaw {
+            Flaw::HidesWork => Ok(()),
+            _ => self.whole.work_on(to, message).await,
         }
     }
     async fn send(&self, to: &Chat, piece: Piece<'_>, attempt: &Attempt) -> Result<MessageRef> {
@@ -288,34 +299,72 @@ impl Feed for BrokenChannel {
             let _ = tokio::time::timeout(Duration::from_millis(100), whole.next()).await;
             whole.ack().await?;
         }
-        Ok(Box::new(BrokenUpdates {
-            whole,
-            flaw: self.flaw,
-            count: 0,
-            deaf: false,
-            heard: self.heard.clone(),
-        }))
+        Ok(Box::new(BrokenUpdates { whole, flaw: self.flaw, deaf: false, heard: self.heard.clone() }))
     }
 }
 
 struct BrokenUpdates {
     whole: Box<dyn Updates>,
     flaw: Flaw,
-    count: u64,
     deaf: bool,
     heard: Arc<Mutex<Heard>>,
 }
 
-impl BrokenUpdates {
+impl Heard {
+    /// What is told as if somebody had said it.
     fn echoed(&mut self) -> Vec<Event> {
-        let echoes = std::mem::take(&mut self.heard.lock().unwrap().echoes);
-        let heard = |(chat, text): (Chat, String)| {
-            self.count += 1;
+        self.count += 1;
+        let count = self.count;
+        let heard = |(number, (chat, text)): (usize, (Chat, String))| {
             let person = Person { id: Some("42".into()), name: "Echo".into(), bot: false };
-            let key = format!("echo:{}", self.count);
+            let key = format!("echo:{count}:{number}");
             Incoming { addressed: true, ..Incoming::new(key, chat, person, text) }.into()
         };
-        echoes.into_iter().map(heard).collect()
+        self.echoes.drain(..).enumerate().map(heard).collect()
+    }
+
+    /// A batch as such an adapter tells it.
+    fn twisted(&mut self, flaw: Flaw, batch: &mut Batch) {
+        if flaw == Flaw::DeniesTheDeed {
+            batch.events.retain(|event| !matches!(event, Event::Reported(_)));
+        }
+        for event in &mut batch.events {
+            self.count += 1;
+            let Event::Said(said) = event else { continue };
+            match flaw {
+                Flaw::NamesTheEnvelope => said.key = format!("{}:{}", said.key, self.count),
+                Flaw::MistakesPeople => {
+                    said.person = self.first.get_or_insert_with(|| said.person.clone()).clone();
+                }
+                Flaw::AnswersEverything => said.addressed = true,
+                Flaw::ScattersAlbums => said.album = None,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Webhook for BrokenChannel {
+    fn accept(&self, request: &WebhookRequest) -> Verdict {
+        let Inlet::Webhook(whole) = self.whole.inlet() else { panic!("it had a webhook") };
+        let (mut batch, reply) = match whole.accept(request) {
+            Verdict::Take(batch, reply) => (batch, reply),
+            refused => return refused,
+        };
+        let mut heard = self.heard.lock().unwrap();
+        let says = batch.events.iter().any(|event| matches!(event, Event::Said(_)));
+        let first = says && !heard.begun;
+        heard.begun |= says;
+        match self.flaw {
+            // The platform is told that all is well, and nothing was kept.
+            Flaw::AcknowledgesEarly if says => return Verdict::Refuse(reply),
+            Flaw::StaysDeaf if says && !first => return Verdict::Take(Batch::default(), reply),
+            Flaw::SkipsTheBacklog if first => return Verdict::Take(Batch::default(), reply),
+            // Now and then, or it would talk to itself without taking any time.
+            Flaw::Echoes if !says && heard.count < 10 => batch.events.extend(heard.echoed()),
+            flaw => heard.twisted(flaw, &mut batch),
+        }
+        Verdict::Take(batch, reply)
     }
 }
 
@@ -328,7 +377,7 @@ impl Updates for BrokenUpdates {
         let next = match self.flaw {
             Flaw::Echoes => match tokio::time::timeout(Duration::from_secs(5), self.whole.next()).await {
                 Ok(next) => next,
-                Err(_) => Ok(Batch { events: self.echoed(), cursor: None }),
+                Err(_) => Ok(Batch { events: self.heard.lock().unwrap().echoed(), cursor: None }),
             },
             _ => self.whole.next().await,
         };
@@ -339,20 +388,7 @@ impl Updates for BrokenUpdates {
             }
             other => other?,
         };
-        for event in &mut batch.events {
-            self.count += 1;
-            let Event::Said(said) = event else { continue };
-            match self.flaw {
-                Flaw::NamesTheEnvelope => said.key = format!("{}:{}", said.key, self.count),
-                Flaw::MistakesPeople => {
-                    let mut heard = self.heard.lock().unwrap();
-                    said.person = heard.first.get_or_insert_with(|| said.person.clone()).clone();
-                }
-                Flaw::AnswersEverything => said.addressed = true,
-                Flaw::ScattersAlbums => said.album = None,
-                _ => {}
-            }
-        }
+        self.heard.lock().unwrap().twisted(self.flaw, &mut batch);
         if self.flaw == Flaw::AcknowledgesEarly && !batch.events.is_empty() {
             // The platform forgets what the next poll goes past.
             self.whole.ack().await?;

@@ -33,7 +33,16 @@ pub fn a_button_decides_once_and_closes_the_question(subject: &Subject) {
         let seen = life.until_said("Written.").await;
         life.rest().await;
         let closed = life.until("a closed card", |seen| seen.count("Allowed once by Ann") == 1).await;
-        assert!(closed.ours().all(|m| m.buttons.is_empty()), "{closed:#?}");
+        match subject.kind.manifest().direct.edits {
+            true => assert!(closed.ours().all(|m| m.buttons.is_empty()), "{closed:#?}"),
+            // What cannot be changed keeps its buttons: pressed once more they decide nothing.
+            false => {
+                assert!(life.standin.press(&life.chat, &life.ann, "Decline"));
+                life.pass(20_000).await;
+                life.rest().await;
+                assert_eq!(life.seen().count("Declined by Ann"), 0, "{:#?}", life.seen().texts());
+            }
+        }
         assert!(seen.count("Written.") == 1);
         // Declined by a stranger's press: nothing.
         life.say(WRITE);

@@ -15,9 +15,11 @@ mod talking;
 
 use std::sync::Arc;
 
-use sb_channel::Features;
+use sb_channel::standin::StandIn;
+use sb_channel::{Features, Marks};
 use sb_engine::model::Timestamp;
-use sb_harness::net::ManualClock;
+use sb_engine::model::text::Dialect;
+use sb_harness::net::{Http, ManualClock};
 
 use broken::{Broken, Flaw};
 
@@ -47,7 +49,7 @@ macro_rules! for_each_channel_law {
             receiving::a_broken_feed_comes_back_and_nothing_is_lost if every,
             receiving::what_is_said_while_we_are_away_is_answered if every,
             receiving::nothing_is_acknowledged_before_it_is_stored if every,
-            receiving::rejected_credentials_are_shown_and_tried_again if every,
+            receiving::rejected_credentials_are_shown_and_tried_again if asks,
             keeping::a_kill_at_any_moment_loses_nothing if every,
             keeping::a_cut_chat_is_told_once_and_answered if every,
             keeping::what_was_unsent_goes_out_after_a_restart if every,
@@ -56,7 +58,7 @@ macro_rules! for_each_channel_law {
             sending::a_limit_is_waited_for if every,
             sending::a_lost_answer_loses_nothing_and_is_repeated_at_most_once if every,
             sending::a_closed_chat_is_left_alone_until_it_speaks if every,
-            sending::refused_formatting_goes_as_plain_words if every,
+            sending::refused_formatting_goes_as_plain_words if formats,
             living::we_are_shown_to_be_at_work_until_the_reply_is_out if types,
             living::a_taken_message_is_marked_until_it_is_answered if marks,
             living::a_reply_is_shown_while_it_is_written if lives,
@@ -67,7 +69,7 @@ macro_rules! for_each_channel_law {
             deciding::a_stranger_is_let_in_by_a_code_and_in_direct_chats_only if every,
             deciding::in_a_group_only_what_is_meant_for_us_is_answered if groups,
             files::a_file_comes_in_and_goes_out_unchanged if files_both,
-            files::an_album_is_one_turn if files_both,
+            files::an_album_is_one_turn if albums,
         }
     };
 }
@@ -128,10 +130,15 @@ fn direct(subject: &Subject) -> Features {
 
 /// Whether the platform ever tells of a message again: that is tried.
 fn repeats(subject: &Subject) -> bool {
-    let standin = (subject.standin)(Arc::new(ManualClock::at(Timestamp(0))));
+    let standin = standin(subject);
     let ann = standin.person("Ann");
     let message = standin.say(&standin.direct(&ann), &ann, "Hello");
     standin.say_again(&message)
+}
+
+/// Whether a server reads how words are formatted, and can refuse it; marks are no more than letters to it.
+fn formats(subject: &Subject) -> bool {
+    direct(subject).text.fit.dialect != Dialect::Marks
 }
 
 fn types(subject: &Subject) -> bool {
@@ -140,6 +147,11 @@ fn types(subject: &Subject) -> bool {
 
 fn marks(subject: &Subject) -> bool {
     direct(subject).marks.taken.is_some()
+}
+
+/// Whether the mark of a taken message is a read receipt.
+fn reads(subject: &Subject) -> bool {
+    direct(subject).marks.taken == Some(Marks::READ)
 }
 
 fn lives(subject: &Subject) -> bool {
@@ -156,6 +168,20 @@ fn groups(subject: &Subject) -> bool {
 
 fn files_both(subject: &Subject) -> bool {
     direct(subject).files_in.is_some() && direct(subject).files_out.is_some()
+}
+
+fn albums(subject: &Subject) -> bool {
+    files_both(subject) && standin(subject).has_albums()
+}
+
+/// Whether the platform is asked for what people write, and may refuse us; one that calls us cannot.
+fn asks(subject: &Subject) -> bool {
+    let nowhere = Http::in_process(Arc::new(crate::hooked::Hooked::default()));
+    standin(subject).calling(nowhere).is_none()
+}
+
+fn standin(subject: &Subject) -> Arc<dyn StandIn> {
+    (subject.standin)(Arc::new(ManualClock::at(Timestamp(0))))
 }
 
 fn law(name: &str) -> &'static Law {
@@ -194,13 +220,16 @@ fn flaw(law: &str, subject: &Subject) -> Flaw {
         "a_closed_chat_is_left_alone_until_it_speaks" => Flaw::KnocksForEver,
         "refused_formatting_goes_as_plain_words" => Flaw::BlamesTheWords,
         "we_are_shown_to_be_at_work_until_the_reply_is_out" => Flaw::HidesWork,
+        "a_taken_message_is_marked_until_it_is_answered" if reads(subject) => Flaw::HidesWork,
         "a_taken_message_is_marked_until_it_is_answered" => Flaw::KeepsMarks,
         "a_reply_is_shown_while_it_is_written" => Flaw::HidesGrowth,
         "what_is_shown_live_becomes_the_reply_and_no_second_message" => Flaw::SendsTwice,
-        "switched_off_nothing_of_it_is_shown" if types(subject) => Flaw::AlwaysTypes,
+        // Where that is shown on a message, there is none to show it on that nobody asked about.
+        "switched_off_nothing_of_it_is_shown" if types(subject) && !reads(subject) => Flaw::AlwaysTypes,
         "switched_off_nothing_of_it_is_shown" => Flaw::Announces,
         "a_question_is_answered_by_its_number" => Flaw::CutsQuestions,
-        "a_button_decides_once_and_closes_the_question" => Flaw::KeepsButtons,
+        "a_button_decides_once_and_closes_the_question" if direct(subject).edits => Flaw::KeepsButtons,
+        "a_button_decides_once_and_closes_the_question" => Flaw::DropsButtons,
         "a_stranger_is_let_in_by_a_code_and_in_direct_chats_only" => Flaw::MistakesPeople,
         "in_a_group_only_what_is_meant_for_us_is_answered" => Flaw::AnswersEverything,
         "a_file_comes_in_and_goes_out_unchanged" => Flaw::CutsFiles,
