@@ -1,10 +1,11 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
-//! if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
+//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram, a
+//! client to the imitated IRC: if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
 //! OpenAI's chat API ask the program itself, agents made with the official A2A SDKs answer it and ask it, the
-//! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. All
-//! are pinned and live below the target folder. No provider and no platform is reached.
+//! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. IRC is
+//! also run for real, on servers of this machine. All are pinned and live below the target folder, servers come from
+//! the system's packages. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::process::{Child, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::agents;
-use crate::needs::{self, PYTHON};
+use crate::needs::{self, IRC_SERVERS, PYTHON};
 use crate::{project, shell};
 
 const SDKS: &[&str] = &["openai==3.57.0", "anthropic==2.14.0"];
@@ -22,6 +23,9 @@ const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
 const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
 const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
 const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
+/// A client of IRC, for the people on real servers and on the imitated network.
+const IRC_CLIENT: &[&str] = &["irc==20.5.0"];
+const CHECK_IRC: &[&str] = &["interop/irc/check_standin.py", "interop/irc/check_servers.py"];
 /// The official client of the Agent Client Protocol.
 const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
 const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
@@ -55,12 +59,12 @@ pub fn run() -> Result<()> {
         CHECK_A2A_AGENTS,
         CHECK_A2A_DOOR,
     ];
-    for script in checks.into_iter().chain(CHECK_APPS.iter().copied()) {
+    for script in checks.into_iter().chain(CHECK_APPS.iter().copied()).chain(CHECK_IRC.iter().copied()) {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
     }
-    needs::ensure(&[PYTHON])?;
+    needs::ensure(&[PYTHON, IRC_SERVERS])?;
     for program in ["node", "npm"] {
         if !shell::succeeds(&mut shell::command(program, &["--version"])) {
             bail!(
@@ -73,6 +77,7 @@ pub fn run() -> Result<()> {
     apps(&folder)?;
     models(&folder)?;
     telegram(&folder)?;
+    irc(&folder)?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -114,6 +119,13 @@ fn telegram(folder: &Path) -> Result<()> {
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
     shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+}
+
+fn irc(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("irc"), IRC_CLIENT)?;
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    CHECK_IRC.iter().try_for_each(|check| shell::run(&mut shell::command(&python, &[check, &program])))
 }
 
 fn a2a(folder: &Path) -> Result<()> {
