@@ -30,6 +30,16 @@ pub const PYTHON: Need =
 pub const NODE: Need =
     Need { probe: &["sh", "-c", "node --version && npm --version"], package: "nodejs npm" };
 
+/// Real IRC servers, services and a bouncer, which the adapter is run on.
+pub const IRC_SERVERS: Need = Need {
+    probe: &[
+        "sh",
+        "-c",
+        "for it in ngircd inspircd atheme-services znc openssl; do command -v $it || exit 1; done",
+    ],
+    package: "ngircd inspircd atheme-services znc openssl",
+};
+
 /// What an agent looks at videos with.
 pub const FFMPEG: Need = Need { probe: &["ffmpeg", "-version"], package: "ffmpeg" };
 

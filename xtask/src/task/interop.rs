@@ -1,10 +1,11 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram and
-//! two to the imitated WhatsApp: if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
+//! The official model SDKs speak to the stand-in model servers, libraries and clients of each messenger to its
+//! imitation: if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
 //! OpenAI's chat API ask the program itself, agents made with the official A2A SDKs answer it and ask it, the
-//! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. All
-//! are pinned and live below the target folder. No provider and no platform is reached.
+//! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. IRC is
+//! also run for real, on servers of this machine. All are pinned and live below the target folder, servers come from
+//! the system's packages. No provider and no platform is reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::process::{Child, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::agents;
-use crate::needs::{self, PYTHON};
+use crate::needs::{self, IRC_SERVERS, PYTHON};
 use crate::{project, shell};
 
 const SDKS: &[&str] = &["openai==3.57.0", "anthropic==2.14.0"];
@@ -26,6 +27,9 @@ const PYTHON_NUMBERS: &[&str] = &["pywa==4.5.0"];
 const CHECK_PYTHON_NUMBER: &str = "interop/whatsapp/check_pywa.py";
 const NODE_NUMBERS: &[&str] = &["whatsapp-api-js@6.3.0"];
 const CHECK_NODE_NUMBER: &str = "interop/whatsapp/check_whatsapp_api_js.mjs";
+/// A client of IRC, for the people on real servers and on the imitated network.
+const IRC_CLIENT: &[&str] = &["irc==20.5.0"];
+const CHECK_IRC: &[&str] = &["interop/irc/check_standin.py", "interop/irc/check_servers.py"];
 /// The official client of the Agent Client Protocol.
 const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
 const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
@@ -61,12 +65,12 @@ pub fn run() -> Result<()> {
         CHECK_A2A_AGENTS,
         CHECK_A2A_DOOR,
     ];
-    for script in checks.into_iter().chain(CHECK_APPS.iter().copied()) {
+    for script in checks.into_iter().chain(CHECK_APPS.iter().copied()).chain(CHECK_IRC.iter().copied()) {
         if !project::root().join(script).exists() {
             bail!("there is no {script} to run");
         }
     }
-    needs::ensure(&[PYTHON])?;
+    needs::ensure(&[PYTHON, IRC_SERVERS])?;
     for program in ["node", "npm"] {
         if !shell::succeeds(&mut shell::command(program, &["--version"])) {
             bail!(
@@ -80,6 +84,7 @@ pub fn run() -> Result<()> {
     models(&folder)?;
     telegram(&folder)?;
     whatsapp(&folder)?;
+    irc(&folder)?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -131,6 +136,13 @@ fn messenger(example: &str, (python, check): (&str, &str), (modules, node): (&Pa
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
     shell::run(shell::command("node", &[node, &address]).env("NODE_PATH", modules))
+}
+
+fn irc(folder: &Path) -> Result<()> {
+    let python = python(&folder.join("irc"), IRC_CLIENT)?;
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    CHECK_IRC.iter().try_for_each(|check| shell::run(&mut shell::command(&python, &[check, &program])))
 }
 
 fn a2a(folder: &Path) -> Result<()> {

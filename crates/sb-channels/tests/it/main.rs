@@ -3,6 +3,7 @@
 mod bridge;
 mod conformance;
 mod handles;
+mod irc;
 mod jobs;
 mod options;
 mod simulation;

@@ -195,12 +195,10 @@ fn not_started(why: &Fault, kind: &KindInfo) -> anyhow::Error {
         FaultKind::Auth => {
             let set =
                 secrets.iter().map(|key| format!("--set {key}=… or {}", changes::variable(&kind.id, key)));
-            format!(
-                "{} does not accept the credentials: {} Give the right ones with {}.",
-                kind.label,
-                detail,
-                set.collect::<Vec<_>>().join(", ")
-            )
+            let set = set.collect::<Vec<_>>().join(", ");
+            // Where none is needed, the detail says which one it was about.
+            let remedy = if set.is_empty() { set } else { format!(" Give the right ones with {set}.") };
+            format!("{} does not accept the credentials: {detail}{remedy}", kind.label)
         }
         FaultKind::Passing { .. } => format!(
             "{} cannot be reached ({}): {detail} What was given is kept; start the bridge again once it can be.",

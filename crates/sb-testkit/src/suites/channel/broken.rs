@@ -165,8 +165,8 @@ impl BrokenChannel {
         let piece = match piece {
             Piece::Text { words, choices, answers } => {
                 let mut words = words;
-                if self.flaw == Flaw::CutsTexts && words.text.chars().count() > 500 {
-                    let text = words.text.chars().take(500).collect();
+                if self.flaw == Flaw::CutsTexts && words.text.chars().count() > 200 {
+                    let text = words.text.chars().take(200).collect();
                     rendered.text = text;
                     words = &rendered;
                 }
@@ -296,8 +296,12 @@ impl Feed for BrokenChannel {
         let mut whole = feeds[0].1.open(after).await?;
         if self.flaw == Flaw::SkipsTheBacklog {
             // What waits there is read and thrown away.
-            let _ = tokio::time::timeout(Duration::from_millis(100), whole.next()).await;
-            whole.ack().await?;
+            while tokio::time::timeout(Duration::from_millis(100), whole.next())
+                .await
+                .is_ok_and(|n| n.is_ok())
+            {
+                whole.ack().await?;
+            }
         }
         Ok(Box::new(BrokenUpdates { whole, flaw: self.flaw, deaf: false, heard: self.heard.clone() }))
     }

@@ -31,7 +31,7 @@ pub fn a_kill_at_any_moment_loses_nothing(subject: &Subject) {
 pub fn a_cut_chat_is_told_once_and_answered(subject: &Subject) {
     let mut messenger = Messenger::new(subject);
     messenger.live(async |life| {
-        life.say("!stream 400 50\n!say And that was all.");
+        life.say("!stream 400 50\n!say Finished.");
         life.pass(6_000).await;
     });
     messenger.live(async |life| {
@@ -39,13 +39,13 @@ pub fn a_cut_chat_is_told_once_and_answered(subject: &Subject) {
         life.pass(2_000).await;
     });
     messenger.live(async |life| {
-        life.until_said("And that was all.").await;
+        life.until_said("Finished.").await;
         life.rest().await;
         let seen = life.seen();
         assert_eq!(seen.count("I was restarted"), 1, "{seen:#?}");
-        assert_eq!(seen.count("And that was all."), 1, "{seen:#?}");
+        assert_eq!(seen.count("Finished."), 1, "{seen:#?}");
         let told = seen.texts().iter().position(|t| t.contains("I was restarted"));
-        let answered = seen.texts().iter().position(|t| t.contains("And that was all."));
+        let answered = seen.texts().iter().position(|t| t.contains("Finished."));
         // A message that was begun before the cut is finished where it stands.
         assert!(told.is_some() && answered.is_some(), "{seen:#?}");
     });
