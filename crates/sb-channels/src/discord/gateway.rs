@@ -1,0 +1,400 @@
+//! The gateway: one connection, its heartbeats, its sessions.
+//!
+//! An event stays in front until all it causes is done, so that nothing is lost when waiting is given up. Heartbeats
+//! name the last event that is *stored*, and after a break the session is resumed behind it. When it cannot be resumed
+//! a new one begins, and what was missed is fetched ([`missed`](super::missed)). The connection is dropped without a
+//! good-bye, which would end the session.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sb_channel::model::{Fault, FaultKind, Secret};
+use sb_channel::net::{Frame, Socket};
+use sb_channel::{Batch, Event, Feed, Result, Updates};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::faults::{self, About};
+use super::missed::{Missed, known};
+use super::parse::{self, text};
+use super::places::is_thread;
+use super::{Bot, snowflake};
+
+/// Servers, their messages, direct messages; and everybody's words, where the portal allows it.
+const INTENTS: u64 = 1 | 1 << 9 | 1 << 12;
+const EVERYBODYS_WORDS: u64 = 1 << 15;
+const HELLO: Duration = Duration::from_secs(20);
+/// After so many resumes in a row that came to nothing, a new session begins.
+const MOST_RESUMES: u32 = 3;
+/// Sessions of a day that are left alone: Discord takes the token of a bot that begins too many.
+const SPARE_STARTS: u64 = 20;
+/// Waits before the next try, in milliseconds: two sessions may not begin at once; what only the operator can change.
+const BETWEEN_STARTS_MS: u64 = 5_000;
+const FOR_THE_OPERATOR_MS: u64 = 15 * 60 * 1000;
+/// Between two heartbeats that tell what is stored. Discord allows 120 frames a minute.
+const BETWEEN_BEATS: Duration = Duration::from_secs(1);
+/// How long to leave the history alone when it fails.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+pub(super) const SWITCH_ON: &str = "the Message Content Intent is off, so in servers it gets only messages that mention it (to change that: Developer Portal, your application, Bot, Message Content Intent)";
+
+/// Where we are with Discord. It is the feed's cursor, so it is stored together with what it stands for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Cursor {
+    session: Option<Session>,
+    /// No message up to this id is owed to us.
+    last: u64,
+}
+
+/// What the gateway goes on with after a break.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Session {
+    id: String,
+    url: String,
+    seq: u64,
+}
+
+/// The one feed of a bot.
+pub(super) struct Gateway(pub Arc<Bot>);
+
+#[async_trait]
+impl Feed for Gateway {
+    async fn open(&self, after: Option<&str>) -> Result<Box<dyn Updates>> {
+        let stored: Cursor = after.and_then(|after| serde_json::from_str(after).ok()).unwrap_or_default();
+        let (bot, directs) = (self.0.clone(), self.0.directs().await?);
+        let told = stored.session.as_ref().map(|session| session.seq);
+        Ok(Box::new(Listening {
+            bot, at: stored, stored: told, given: None, line: None, event: None, missed: None, directs,
+        }))
+    }
+}
+
+/// An open feed.
+struct Listening {
+    bot: Arc<Bot>,
+    /// What is done with.
+    at: Cursor,
+    /// The number of the last event that is stored, or that needs no storing.
+    stored: Option<u64>,
+    /// The batch that is not known to be stored: its last number, and the commands to answer then.
+    given: Option<(Option<u64>, Vec<String>)>,
+    line: Option<Line>,
+    /// What came and is not done with.
+    event: Option<Value>,
+    missed: Option<Missed>,
+    directs: Vec<String>,
+}
+
+/// A connection.
+struct Line {
+    socket: Socket,
+    every: Duration,
+    beaten: Instant,
+    beat_at: Instant,
+    /// The last heartbeat was answered.
+    answered: bool,
+}
+
+#[async_trait]
+impl Updates for Listening {
+    async fn next(&mut self) -> Result<Batch> {
+        loop {
+            if let Some(event) = self.event.clone() {
+                let batch = self.told(&event).await?;
+                self.event = None;
+                if let Some(batch) = batch {
+                    return Ok(batch);
+                }
+            }
+            let Some(line) = &mut self.line else {
+                self.connect().await?;
+                continue;
+            };
+            let looks_at = self.missed.as_ref().map_or(line.beat_at, Missed::wake_at);
+            tokio::select! {
+                biased;
+                frame = line.socket.next() => self.hear(frame?).await?,
+                () = sleep_until(line.beat_at) => self.beat().await?,
+                () = sleep_until(looks_at) => {
+                    if let Some(batch) = self.look_back().await? {
+                        return Ok(batch);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn ack(&mut self) -> Result<()> {
+        let Some((seq, commands)) = self.given.take() else { return Ok(()) };
+        self.stored = seq.or(self.stored);
+        if let Some(line) = self.line.as_mut().filter(|line| line.answered) {
+            line.beat_at = line.beat_at.min(line.beaten + BETWEEN_BEATS);
+        }
+        for command in commands {
+            // Whoever chose it reads at once that it was taken; the answer comes into the channel.
+            let taken = json!({"type": 4, "data": {"content": "Taken.", "flags": 64}});
+            let _ = self.bot.api.answer(&command, taken).await;
+        }
+        Ok(())
+    }
+}
+
+impl Listening {
+    /// Connects: to go on with the session, if that may still be had, or to begin one.
+    async fn connect(&mut self) -> Result<()> {
+        let session = self.at.session.clone().filter(|session| self.bot.tries(&session.id) <= MOST_RESUMES);
+        let url = match &session {
+            Some(session) => session.url.clone(),
+            None => self.bot.find_gateway().await?,
+        };
+        if !self.bot.api.may_listen_at(&url) {
+            return Err(faults::refused("the gateway it names is no safe address"));
+        }
+        let address = format!("{}/?v=10&encoding=json", url.trim_end_matches('/'));
+        let mut socket = self.bot.api.http.socket(&Secret::new(address)).await?;
+        let no_hello = || passing("the gateway does not greet", None);
+        let hello = match timeout(HELLO, socket.next()).await.map_err(|_| no_hello())?? {
+            Frame::Text(hello) => serde_json::from_str::<Value>(&hello).unwrap_or_default(),
+            Frame::Closed { code, why } => return Err(self.ended(code, &why)),
+            Frame::Alive => Value::Null,
+        };
+        let every = hello["d"]["heartbeat_interval"].as_u64().filter(|_| hello["op"] == 10).ok_or_else(no_hello)?;
+        let every = every.clamp(1_000, 300_000);
+        socket.say(self.introduction(session.as_ref()).to_string()).await?;
+        let now = Instant::now();
+        // The first heartbeat is somewhere within the first interval, so that not all come at once.
+        let first = Duration::from_millis(self.bot.context.dice.roll() % every);
+        let every = Duration::from_millis(every);
+        self.line = Some(Line { socket, every, beaten: now - BETWEEN_BEATS, beat_at: now + first, answered: true });
+        Ok(())
+    }
+
+    fn introduction(&self, session: Option<&Session>) -> Value {
+        let token = self.bot.api.token.expose();
+        match session {
+            Some(Session { id, seq, .. }) => json!({"op": 6, "d": {"token": token, "session_id": id, "seq": seq}}),
+            None => {
+                let more = if self.bot.reads_all.load(Ordering::Relaxed) { EVERYBODYS_WORDS } else { 0 };
+                let us = json!({"os": std::env::consts::OS, "browser": "switchboard", "device": "switchboard"});
+                json!({"op": 2, "d": {"token": token, "intents": INTENTS | more, "properties": us}})
+            }
+        }
+    }
+
+    async fn beat(&mut self) -> Result<()> {
+        let Some(line) = &mut self.line else { return Ok(()) };
+        if !line.answered {
+            return Err(passing("the gateway does not answer heartbeats any more", None));
+        }
+        (line.beaten, line.answered) = (Instant::now(), false);
+        line.beat_at = line.beaten + line.every;
+        line.socket.say(json!({"op": 1, "d": self.stored}).to_string()).await
+    }
+
+    /// What a frame says. An event is put in front, for [`told`](Self::told).
+    async fn hear(&mut self, frame: Frame) -> Result<()> {
+        let frame = match frame {
+            Frame::Alive => return Ok(()),
+            Frame::Closed { code, why } => return Err(self.ended(code, &why)),
+            Frame::Text(frame) => frame,
+        };
+        let Ok(told) = serde_json::from_str::<Value>(&frame) else {
+            self.event = Some(json!({"t": "a frame that cannot be read", "d": frame}));
+            return Ok(());
+        };
+        let answered = matches!(told["op"].as_u64(), Some(1 | 11));
+        if let Some(line) = self.line.as_mut().filter(|_| answered) {
+            line.answered = true;
+        }
+        match told["op"].as_u64() {
+            Some(0) => self.event = Some(told),
+            Some(1) => self.beat().await?,
+            // It asks us to come again, and we do so at once.
+            Some(7) => self.line = None,
+            Some(9) if told["d"] == true => return Err(passing("the session was interrupted", None)),
+            Some(9) => {
+                self.bot.give_up(self.at.session.as_ref());
+                let wait = 1_000 + self.bot.context.dice.roll() % 4_000;
+                return Err(passing("the session is over; a new one begins, and what was missed is fetched", Some(wait)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Does all that an event causes. It may be done again, if waiting was given up.
+    async fn told(&mut self, told: &Value) -> Result<Option<Batch>> {
+        let (kind, data) = (text(told, "/t").unwrap_or_default(), &told["d"]);
+        if kind == "READY" {
+            self.begun(data)?;
+        }
+        if let Some(missed) = &mut self.missed {
+            missed.note(kind, data);
+        }
+        let events = self.translate(kind, data).await?;
+        let command = parse::to_answer(kind, data);
+        if let (Some(session), Some(seq)) = (&mut self.at.session, told["s"].as_u64()) {
+            session.seq = seq;
+        }
+        let begins = matches!(kind, "READY" | "RESUMED");
+        if begins {
+            self.bot.lives();
+        }
+        if begins || !events.is_empty() {
+            return Ok(Some(self.give(events, command)));
+        }
+        // Nothing to store: it counts as stored.
+        self.stored = told["s"].as_u64().or(self.stored);
+        Ok(None)
+    }
+
+    /// A batch, and where to go on after it. Until all that was missed is here, that is where it was before.
+    fn give(&mut self, events: Vec<Event>, command: Option<String>) -> Batch {
+        let seq = self.at.session.as_ref().map(|session| session.seq);
+        self.given = Some((seq, command.into_iter().collect()));
+        let cursor = match &self.missed {
+            Some(missed) => Cursor { session: None, last: missed.last },
+            None => self.at.clone(),
+        };
+        Batch { events, cursor: serde_json::to_string(&cursor).ok() }
+    }
+
+    /// A session begins. After an older one, what came between is missed.
+    fn begun(&mut self, ready: &Value) -> Result<()> {
+        let (id, url) = (text(ready, "/session_id"), text(ready, "/resume_gateway_url"));
+        let (Some(id), Some(url)) = (id, url.filter(|url| self.bot.api.may_listen_at(url))) else {
+            return Err(passing("the gateway names no session, or no safe address to resume it at", None));
+        };
+        if let Some(us) = text(ready, "/user/id") {
+            self.bot.places(|places| us.clone_into(&mut places.us));
+        }
+        self.at.session = Some(Session { id: id.to_owned(), url: url.to_owned(), seq: 1 });
+        let now = self.bot.context.clock.now();
+        match self.at.last {
+            0 => self.at.last = snowflake::at(now),
+            last => self.missed = Some(Missed::begin(last, now, &self.directs, ready)),
+        }
+        Ok(())
+    }
+
+    /// The events of what was told, once it is known where it was said.
+    async fn translate(&mut self, kind: &str, data: &Value) -> Result<Vec<Event>> {
+        self.bot.places(|places| places.note(kind, data));
+        let events = self.bot.places(|places| parse::dispatch(kind, data, places));
+        let [Event::Said(_)] = events.as_slice() else { return Ok(events) };
+        let last = text(data, "/id").and_then(|id| id.parse().ok()).unwrap_or_default();
+        let channel = text(data, "/channel_id").unwrap_or_default();
+        match text(data, "/guild_id") {
+            Some(guild) => self.bot.learn(guild, channel, data).await?,
+            None => self.bot.has_spoken(&mut self.directs, channel).await?,
+        }
+        if kind == "MESSAGE_CREATE" {
+            self.at.last = self.at.last.max(last);
+        }
+        Ok(self.bot.places(|places| parse::dispatch(kind, data, places)))
+    }
+
+    /// Fetches the next page of what was missed.
+    async fn look_back(&mut self) -> Result<Option<Batch>> {
+        let Some(missed) = &mut self.missed else { return Ok(None) };
+        let Some((channel, after)) = missed.channels.front().cloned() else {
+            return Ok(missed.is_done().then(|| {
+                self.missed = None;
+                self.give(Vec::new(), None)
+            }));
+        };
+        let page = match self.bot.history(&channel, after).await {
+            Err(Fault { kind: FaultKind::ChatBusy { wait_ms } | FaultKind::Passing { wait_ms }, .. }) => {
+                missed.not_before = Instant::now() + wait_ms.map_or(LOOK_AGAIN, Duration::from_millis);
+                return Ok(None);
+            }
+            page => page?,
+        };
+        let mut events = Vec::new();
+        for message in &page {
+            events.extend(self.translate("MESSAGE_CREATE", message).await?);
+        }
+        if let Some(missed) = &mut self.missed {
+            missed.got(&page);
+        }
+        Ok((!events.is_empty()).then(|| self.give(events, None)))
+    }
+
+    /// What follows from the way a connection was ended.
+    fn ended(&self, code: Option<u16>, why: &str) -> Fault {
+        let operator = |what: &str| passing(what, Some(FOR_THE_OPERATOR_MS));
+        match code {
+            Some(4_004) => faults::local(FaultKind::Auth, faults::GET_A_TOKEN),
+            Some(4_014) if self.bot.reads_all.swap(false, Ordering::Relaxed) => {
+                passing(&format!("{SWITCH_ON}; it goes on without"), Some(BETWEEN_STARTS_MS))
+            }
+            Some(4_014) => operator("Discord does not let this bot ask for what it asks for; look at Privileged Gateway Intents in the Developer Portal"),
+            Some(4_010 | 4_011) => operator("the bot is in 2,500 servers or more, for which Discord asks for several connections; that is not done yet"),
+            Some(4_012 | 4_013) => operator("Discord does not take our way of asking any more; a newer version is needed"),
+            Some(4_007 | 4_009) => {
+                self.bot.give_up(self.at.session.as_ref());
+                passing("the session is over; a new one begins, and what was missed is fetched", None)
+            }
+            code => {
+                let code = code.map_or_else(|| "no code".to_owned(), |code| format!("close code {code}"));
+                passing(&format!("the gateway ended the connection ({code}) {}", sb_channel::text::one_line(why, 80)), None)
+            }
+        }
+    }
+}
+
+impl Bot {
+    /// Counts a try to resume a session.
+    fn tries(&self, session: &str) -> u32 {
+        let mut resumed = self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = if resumed.0 == session { resumed.1 } else { 0 };
+        *resumed = (session.to_owned(), before.saturating_add(1));
+        resumed.1
+    }
+    /// That session is not resumed any more.
+    fn give_up(&self, session: Option<&Session>) {
+        let gone = (session.map(|session| session.id.clone()).unwrap_or_default(), MOST_RESUMES);
+        *self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = gone;
+    }
+    /// The session we have is a good one.
+    fn lives(&self) {
+        *self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Default::default();
+    }
+
+    /// Where a new session may begin, if one still may today.
+    async fn find_gateway(&self) -> Result<String> {
+        let gateway = self.api.get("gateway/bot", About::Account).await?;
+        let limit = &gateway["session_start_limit"];
+        if limit["remaining"].as_u64().is_some_and(|left| left < SPARE_STARTS) {
+            let wait = limit["reset_after"].as_u64().unwrap_or(FOR_THE_OPERATOR_MS);
+            return Err(passing("this bot has begun as many sessions today as Discord allows", Some(wait)));
+        }
+        Ok(text(&gateway, "/url").unwrap_or_default().to_owned())
+    }
+
+    /// Asks what must be known to say where a message was said, and whether it mentions us.
+    async fn learn(&self, guild: &str, channel: &str, data: &Value) -> Result<()> {
+        let (place, roles) = self.places(|places| (places.guild(channel).is_some(), places.knows_roles(guild)));
+        if !place {
+            let sort = &data["channel_type"];
+            let told = json!({"id": channel, "type": sort});
+            let found = match sort.is_null() || is_thread(sort) {
+                true => known(self.api.get(&format!("channels/{channel}"), About::Account).await)?,
+                false => None,
+            };
+            self.places(|places| places.is_there(guild, found.as_ref().unwrap_or(&told)));
+        }
+        if !roles && parse::all(data, "/mention_roles").next().is_some() {
+            let found = known(self.api.get(&format!("guilds/{guild}/roles"), About::Account).await)?;
+            self.places(|places| places.has_roles(guild, parse::all(&found.unwrap_or_default(), "")));
+        }
+        Ok(())
+    }
+}
+
+fn passing(detail: &str, wait_ms: Option<u64>) -> Fault {
+    Fault::new(FaultKind::Passing { wait_ms }, "listening to Discord", detail)
+}
