@@ -28,6 +28,9 @@ impl StandIn for DiscordStandIn {
         Some(self.channel(title))
     }
 
+    fn is_heard(&self) -> bool {
+        self.shared.look(|platform| !platform.sessions.is_empty())
+    }
     fn say(&self, chat: &Chat, person: &Person, text: &str) -> String {
         DiscordStandIn::say(self, chat, person, text)
     }
