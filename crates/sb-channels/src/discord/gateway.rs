@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::faults::{self, About};
-use super::missed::{Missed, known};
+use super::missed::{Directs, Missed, known};
 use super::parse::{self, text};
 use super::places::is_thread;
 use super::{Bot, snowflake};
@@ -64,7 +64,7 @@ pub(super) struct Gateway(pub Arc<Bot>);
 impl Feed for Gateway {
     async fn open(&self, after: Option<&str>) -> Result<Box<dyn Updates>> {
         let stored: Cursor = after.and_then(|after| serde_json::from_str(after).ok()).unwrap_or_default();
-        let (bot, directs) = (self.0.clone(), self.0.directs().await?);
+        let (bot, directs) = (self.0.clone(), Directs::kept(self.0.context.state.as_ref()).await?);
         let told = stored.session.as_ref().map(|session| session.seq);
         Ok(Box::new(Listening {
             bot, at: stored, stored: told, given: None, line: None, event: None, missed: None, directs,
@@ -85,7 +85,7 @@ struct Listening {
     /// What came and is not done with.
     event: Option<Value>,
     missed: Option<Missed>,
-    directs: Vec<String>,
+    directs: Directs,
 }
 
 /// A connection.
@@ -116,8 +116,8 @@ impl Updates for Listening {
             let looks_at = self.missed.as_ref().map_or(line.beat_at, Missed::wake_at);
             tokio::select! {
                 biased;
-                frame = line.socket.next() => self.hear(frame?).await?,
                 () = sleep_until(line.beat_at) => self.beat().await?,
+                frame = line.socket.next() => self.hear(frame?).await?,
                 () = sleep_until(looks_at) => {
                     if let Some(batch) = self.look_back().await? {
                         return Ok(batch);
@@ -132,7 +132,11 @@ impl Updates for Listening {
         self.stored = seq.or(self.stored);
         if let Some(line) = self.line.as_mut().filter(|line| line.answered) {
             line.beat_at = line.beat_at.min(line.beaten + BETWEEN_BEATS);
+            if line.beat_at <= Instant::now() {
+                self.beat().await?;
+            }
         }
+        self.directs.keep(self.bot.context.state.as_ref()).await?;
         for command in commands {
             // Whoever chose it reads at once that it was taken; the answer comes into the channel.
             let taken = json!({"type": 4, "data": {"content": "Taken.", "flags": 64}});
@@ -289,7 +293,7 @@ impl Listening {
         let channel = text(data, "/channel_id").unwrap_or_default();
         match text(data, "/guild_id") {
             Some(guild) => self.bot.learn(guild, channel, data).await?,
-            None => self.bot.has_spoken(&mut self.directs, channel).await?,
+            None => self.directs.note(channel),
         }
         if kind == "MESSAGE_CREATE" {
             self.at.last = self.at.last.max(last);

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use sb_channel::Result;
+use sb_channel::{Result, State};
 use sb_channel::model::{FaultKind, Timestamp};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -43,12 +43,12 @@ pub(super) struct Missed {
 
 impl Missed {
     /// All that came after `last` is missed.
-    pub(super) fn begin(last: u64, now: Timestamp, directs: &[String], ready: &Value) -> Self {
+    pub(super) fn begin(last: u64, now: Timestamp, directs: &Directs, ready: &Value) -> Self {
         let since = last.saturating_sub(DISORDER_MS << 22).max(snowflake::at(now.plus_ms(-OLDEST_MS)));
         Self {
             last,
             since,
-            channels: directs.iter().map(|channel| (channel.clone(), since)).collect(),
+            channels: directs.channels.iter().map(|channel| (channel.clone(), since)).collect(),
             guilds: all(ready, "/guilds").filter_map(|guild| text(guild, "/id")).map(str::to_owned).collect(),
             told_until: Instant::now() + GUILDS_TELL,
             not_before: Instant::now(),
@@ -100,23 +100,38 @@ impl Bot {
         }
         Ok(page)
     }
+}
 
-    /// The direct chats that have spoken here.
-    pub(super) async fn directs(&self) -> Result<Vec<String>> {
-        let kept = self.context.state.get().await?;
-        Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).unwrap_or_default())
+/// The direct chats that have spoken here.
+pub(super) struct Directs {
+    channels: Vec<String>,
+    is_kept: bool,
+}
+
+impl Directs {
+    pub(super) async fn kept(state: &dyn State) -> Result<Self> {
+        let kept = state.get().await?.and_then(|kept| serde_json::from_str(&kept).ok());
+        Ok(Self { channels: kept.unwrap_or_default(), is_kept: true })
     }
 
-    /// Remembers that one has spoken.
-    pub(super) async fn has_spoken(&self, directs: &mut Vec<String>, channel: &str) -> Result<()> {
-        if directs.iter().any(|known| known == channel) {
-            return Ok(());
+    /// One has spoken.
+    pub(super) fn note(&mut self, channel: &str) {
+        if self.channels.iter().any(|known| known == channel) {
+            return;
         }
-        let forgotten = (directs.len() + 1).saturating_sub(MOST_DIRECTS);
-        let mut more = directs.split_off(forgotten.min(directs.len()));
-        more.push(channel.to_owned());
-        directs.clone_from(&more);
-        self.context.state.set(Value::from(more).to_string()).await
+        if self.channels.len() >= MOST_DIRECTS {
+            self.channels.remove(0);
+        }
+        self.channels.push(channel.to_owned());
+        self.is_kept = false;
+    }
+
+    pub(super) async fn keep(&mut self, state: &dyn State) -> Result<()> {
+        if !self.is_kept {
+            state.set(Value::from(self.channels.clone()).to_string()).await?;
+            self.is_kept = true;
+        }
+        Ok(())
     }
 }
 

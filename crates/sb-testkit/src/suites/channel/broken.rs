@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sb_channel::{
     Account, AnyKind, Attempt, Batch, Channel, ChannelContext, Command, Event, Features, Feed, Gesture,
-    Incoming, Inlet, LiveReply, Manifest, Piece, Result, Settings, Updates,
+    Incoming, Inlet, Live, LiveReply, Manifest, Piece, Result, Settings, Updates,
 };
 use sb_core::model::text::Rendered;
 use sb_core::model::{Chat, Fault, FaultKind, FileRef, MessageRef, Person};
@@ -56,7 +56,7 @@ pub enum Flaw {
     AnswersEverything,
     /// Cuts what it fetches and sends short.
     CutsFiles,
-    /// Does not say which messages are one album.
+    /// Makes several messages of what was sent together, and does not say that they are one album.
     ScattersAlbums,
     /// Opens a feed and then waits for ever when its connection breaks.
     StaysDeaf,
@@ -198,7 +198,11 @@ impl Channel for BrokenChannel {
         })
     }
     fn features(&self, chat: &Chat) -> Features {
-        self.whole.features(chat)
+        let features = self.whole.features(chat);
+        match (self.flaw, features.live) {
+            (Flaw::HidesGrowth, Live::Edit { .. }) => Features { live: Live::Off, ..features },
+            _ => features,
+        }
     }
     fn inlet(&self) -> Inlet<'_> {
         match self.whole.inlet() {
@@ -214,7 +218,9 @@ impl Channel for BrokenChannel {
             (Flaw::Forgets, _) if now => Ok(MessageRef("0:0".to_owned())),
             (Flaw::SendsTwice, _) if now => {
                 self.put(to, piece, attempt).await?;
-                self.put(to, piece, attempt).await
+                // Under another key, by which no platform knows it for a repeat.
+                let again = Attempt { key: format!("{}:again", attempt.key), ..attempt.clone() };
+                self.put(to, piece, &again).await
             }
             (Flaw::MixesChats, Some(other)) if now => {
                 let strange = match piece {
@@ -319,6 +325,22 @@ impl BrokenUpdates {
     }
 }
 
+/// What was sent together, as messages of one file each.
+fn scattered(event: Event) -> Vec<Event> {
+    let Event::Said(said) = event else { return vec![event] };
+    let files = said.files.iter().skip(1).cloned().enumerate();
+    let others = files.map(|(at, file)| Incoming {
+        key: format!("{}:{at}", said.key),
+        text: String::new(),
+        files: vec![file],
+        album: None,
+        ..(*said).clone()
+    });
+    let first =
+        Incoming { files: said.files.iter().take(1).cloned().collect(), album: None, ..(*said).clone() };
+    std::iter::once(first).chain(others).map(Event::from).collect()
+}
+
 #[async_trait]
 impl Updates for BrokenUpdates {
     async fn next(&mut self) -> Result<Batch> {
@@ -349,9 +371,11 @@ impl Updates for BrokenUpdates {
                     said.person = heard.first.get_or_insert_with(|| said.person.clone()).clone();
                 }
                 Flaw::AnswersEverything => said.addressed = true,
-                Flaw::ScattersAlbums => said.album = None,
                 _ => {}
             }
+        }
+        if self.flaw == Flaw::ScattersAlbums {
+            batch.events = batch.events.into_iter().flat_map(scattered).collect();
         }
         if self.flaw == Flaw::AcknowledgesEarly && !batch.events.is_empty() {
             // The platform forgets what the next poll goes past.
