@@ -14,8 +14,6 @@ use super::platform::Platform;
 use super::sessions::PRIVILEGED;
 use super::{Shared, TOKEN};
 
-/// Between two heartbeats, in milliseconds.
-const INTERVAL_MS: u64 = 41_250;
 const LONGEST_FRAME: usize = 4_096;
 /// Frames in a minute.
 const MOST_FRAMES: usize = 120;
@@ -55,11 +53,12 @@ pub(super) async fn serve(shared: Arc<Shared>, mut socket: WebSocket, how: Optio
             frames: VecDeque::new(),
         }
     });
-    let hello = json!({"op": 10, "s": null, "t": null, "d": {"heartbeat_interval": INTERVAL_MS, "_trace": []}});
+    let beat_ms = shared.look(|platform| platform.beat_ms);
+    let hello = json!({"op": 10, "s": null, "t": null, "d": {"heartbeat_interval": beat_ms, "_trace": []}});
     if socket.send(Message::text(hello.to_string())).await.is_err() {
         return;
     }
-    let silence = Duration::from_millis(INTERVAL_MS * 3 / 2);
+    let silence = Duration::from_millis(beat_ms * 3 / 2);
     let mut heard = Instant::now();
     loop {
         let (frames, then) = shared.look(|platform| connection.waiting(platform));
@@ -79,7 +78,9 @@ pub(super) async fn serve(shared: Arc<Shared>, mut socket: WebSocket, how: Optio
                     }
                     Some(Ok(Message::Close(said))) => {
                         let code = said.map_or(1_000, |said| said.code);
-                        return shared.with(|platform| connection.closed(platform, code));
+                        shared.with(|platform| connection.closed(platform, code));
+                        // Reading on sends the good-bye back.
+                        return drop(socket.recv().await);
                     }
                     Some(Ok(_)) => Then::Listen,
                     Some(Err(_)) | None => return,

@@ -114,6 +114,11 @@ impl DiscordStandIn {
         self.shared.with(|platform| platform.is_mute = !on);
     }
 
+    /// How often later connections are to send heartbeats, in milliseconds.
+    pub fn set_heartbeat(&self, every_ms: u64) {
+        self.shared.with(|platform| platform.beat_ms = every_ms);
+    }
+
     /// How many sessions may still begin today.
     pub fn set_starts_left(&self, left: u64) {
         self.shared.with(|platform| platform.starts_left = left);
@@ -133,6 +138,12 @@ impl DiscordStandIn {
     pub fn menu(&self) -> Vec<String> {
         let name = |command: &serde_json::Value| command["name"].as_str().unwrap_or_default().to_owned();
         self.shared.look(|platform| platform.commands.iter().map(name).collect())
+    }
+
+    /// Who is told with a sound of one of the bot's messages, named by its id: ids of people, `everyone`,
+    /// `replied_user`.
+    pub fn pings(&self, message: &str) -> Vec<String> {
+        self.shared.with(|platform| platform.find(people::number(message)).map(|(_, m)| m.pings.clone())).unwrap_or_default()
     }
 
     /// How interactions were answered: the type of each answer.

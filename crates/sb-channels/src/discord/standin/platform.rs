@@ -41,6 +41,8 @@ pub(super) struct Platform {
     pub begun: u64,
     pub resumed: u64,
     pub is_mute: bool,
+    /// Between two heartbeats, in milliseconds.
+    pub beat_ms: u64,
     pub reconnects: u64,
     /// Connections up to this one end with this code.
     pub close: Option<(u64, u16)>,
@@ -129,6 +131,7 @@ impl Platform {
             begun: 0,
             resumed: 0,
             is_mute: false,
+            beat_ms: 41_250,
             reconnects: 0,
             close: None,
             drops: 0,
