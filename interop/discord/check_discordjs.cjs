@@ -224,7 +224,6 @@ async function main() {
   assert.ok((await act("count")).resumed >= counts.resumed + 3);
   const anew = next(client, Events.ShardReady);
   await act("forget");
-  await act("drop");
   await anew;
   counts = await act("count");
   came = next(client, Events.MessageCreate, (m) => m.content === "and on");

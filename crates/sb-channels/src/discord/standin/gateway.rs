@@ -114,6 +114,7 @@ impl Connection {
         }
         let Some(id) = &self.session else { return (Vec::new(), Then::Listen) };
         let Some(session) = platform.sessions.iter().find(|known| known.id == *id) else {
+            self.session = None;
             return (Vec::new(), Then::Say(json!({"op": 9, "s": null, "t": null, "d": false})));
         };
         if session.connection != self.number {
