@@ -1,6 +1,7 @@
 //! `cargo xtask interop`: clients that were not written here, against our stand-ins.
 //!
-//! The official model SDKs speak to the stand-in model servers, two bot libraries to the imitated Telegram:
+//! The official model SDKs speak to the stand-in model servers, two bot libraries each to the imitated Telegram and
+//! Discord:
 //! if they understand the stand-ins, then what our own side was tested on is believed. And libraries for
 //! OpenAI's chat API ask the program itself, agents made with the official A2A SDKs answer it and ask it, the
 //! official ACP client drives our scripted agent, and reference MCP servers are given to an agent of ours. All
@@ -22,6 +23,10 @@ const PYTHON_BOTS: &[&str] = &["python-telegram-bot==22.8"];
 const CHECK_PYTHON_BOT: &str = "interop/telegram/check_ptb.py";
 const NODE_BOTS: &[&str] = &["grammy@1.46.0"];
 const CHECK_NODE_BOT: &str = "interop/telegram/check_grammy.cjs";
+const PYTHON_DISCORD: &[&str] = &["discord.py==2.7.1"];
+const CHECK_PYTHON_DISCORD: &str = "interop/discord/check_discordpy.py";
+const NODE_DISCORD: &[&str] = &["discord.js@14.28.1"];
+const CHECK_NODE_DISCORD: &str = "interop/discord/check_discordjs.cjs";
 /// The official client of the Agent Client Protocol.
 const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
 const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
@@ -50,6 +55,8 @@ pub fn run() -> Result<()> {
         CHECK_MODELS,
         CHECK_PYTHON_BOT,
         CHECK_NODE_BOT,
+        CHECK_PYTHON_DISCORD,
+        CHECK_NODE_DISCORD,
         CHECK_SCRIPTED,
         CHECK_MCP,
         CHECK_A2A_AGENTS,
@@ -72,7 +79,8 @@ pub fn run() -> Result<()> {
     mcp(&folder)?;
     apps(&folder)?;
     models(&folder)?;
-    telegram(&folder)?;
+    bots(&folder, "telegram", (PYTHON_BOTS, CHECK_PYTHON_BOT), (NODE_BOTS, CHECK_NODE_BOT))?;
+    bots(&folder, "discord", (PYTHON_DISCORD, CHECK_PYTHON_DISCORD), (NODE_DISCORD, CHECK_NODE_DISCORD))?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -102,18 +110,20 @@ fn models(folder: &Path) -> Result<()> {
     shell::run(shell::command(&python, &[CHECK_MODELS, &address]).env("MODEL_STANDIN", &address))
 }
 
-fn telegram(folder: &Path) -> Result<()> {
-    let python = python(&folder.join("telegram"), PYTHON_BOTS)?;
-    let modules = node_modules(&folder.join("telegram"), NODE_BOTS)?;
-    let example = ["--package", "sb-channels", "--features", "standins", "--example", "telegram_standin"];
+/// A library in Python and one for Node, each with its check, against the stand-in of a messenger.
+fn bots(folder: &Path, kind: &str, in_python: (&[&str], &str), in_node: (&[&str], &str)) -> Result<()> {
+    let python = python(&folder.join(kind), in_python.0)?;
+    let modules = node_modules(&folder.join(kind), in_node.0)?;
+    let example = format!("{kind}_standin");
+    let example = ["--package", "sb-channels", "--features", "standins", "--example", &example];
     // One each: a bot has one client at a time, and each begins with an empty platform.
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
-    shell::run(&mut shell::command(&python, &[CHECK_PYTHON_BOT, &address]))?;
+    shell::run(&mut shell::command(&python, &[in_python.1, &address]))?;
     drop(standin);
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
-    shell::run(shell::command("node", &[CHECK_NODE_BOT, &address]).env("NODE_PATH", modules))
+    shell::run(shell::command("node", &[in_node.1, &address]).env("NODE_PATH", modules))
 }
 
 fn a2a(folder: &Path) -> Result<()> {

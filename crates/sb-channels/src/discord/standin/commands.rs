@@ -57,6 +57,8 @@ impl Platform {
             return Err(Refusal::body("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 8, 9}."));
         };
         known.answered = Some(sort);
+        // What changes the message with the button is said there.
+        known.said = known.on.filter(|_| matches!(sort, 6 | 7));
         let (room, on) = (known.room, known.on);
         let data = &answer["data"];
         let hidden = data["flags"].as_u64().is_some_and(|flags| flags & EPHEMERAL != 0);

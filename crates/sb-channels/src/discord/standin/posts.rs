@@ -127,7 +127,7 @@ impl Platform {
             let list = allowed.map(|allowed| allowed["parse"].as_array().is_some_and(|all| all.iter().any(|one| one == what)));
             list.unwrap_or(true)
         };
-        let named = |id: &str| allowed.and_then(|a| a["users"].as_array()).is_some_and(|all| all.iter().any(|one| one == id));
+        let named = |id: &str| allowed.and_then(|a| a["users"].as_array()).is_some_and(|all| all.iter().any(|one| self::id(one) == id.parse().ok()));
         let people = self.mentioned(text).into_iter().map(|id| id.to_string());
         let mut pings: Vec<String> = people.filter(|id| parses("users") || named(id)).collect();
         let calls_all = text.contains("@everyone") || text.contains("@here");
@@ -189,11 +189,16 @@ fn check_rows(rows: &[Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// An id, which may come as text or as a number.
+pub(super) fn id(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
 /// The message that a new one answers.
 fn answered(place: &mut Room, fields: &Value) -> Result<Option<u64>, Refusal> {
     let reference = &fields["message_reference"];
-    let Some(id) = reference["message_id"].as_str().and_then(|id| id.parse().ok()) else { return Ok(None) };
-    let elsewhere = reference["channel_id"].as_str().is_some_and(|channel| channel != place.id.to_string());
+    let Some(id) = id(&reference["message_id"]) else { return Ok(None) };
+    let elsewhere = self::id(&reference["channel_id"]).is_some_and(|channel| channel != place.id);
     match place.message(id) {
         Some(_) if !elsewhere => Ok(Some(id)),
         _ if reference["fail_if_not_exists"] == false => Ok(None),

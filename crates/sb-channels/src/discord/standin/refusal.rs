@@ -63,6 +63,8 @@ impl IntoResponse for Refusal {
         body["retry_after"] = seconds.into();
         body["global"] = global.into();
         let after = [
+            // Without it, discord.py takes the answer for that of a gate before Discord.
+            ("via", "1.1 google".to_owned()),
             ("retry-after", seconds.ceil().to_string()),
             ("x-ratelimit-reset-after", seconds.to_string()),
             ("x-ratelimit-scope", if global { "global" } else { "user" }.to_owned()),

@@ -188,6 +188,7 @@ impl Platform {
         json!({
             "id": BOT.to_string(), "name": "Switchboard", "icon": null, "description": "", "bot_public": true,
             "bot_require_code_grant": false, "verify_key": "00", "flags": flags, "team": null, "rpc_origins": [],
+            "owner": self.user(BOT), "approximate_guild_count": 1, "tags": [], "interactions_endpoint_url": null,
         })
     }
 }
