@@ -42,14 +42,16 @@ pub(super) fn of(reply: &Reply, about: About) -> Fault {
             FaultKind::Passing { wait_ms } => FaultKind::ChatBusy { wait_ms },
             _ => FaultKind::ChatBusy { wait_ms: None },
         },
+        // Too old to be changed that often, whatever status it comes with.
+        (_, 30_046) => FaultKind::Lost,
         (429, _) if about != About::Account && said["global"] != true => return fault.of_chat(),
         (429 | 500.., _) => return fault,
         // The thread is gone or locked: its channel is still there.
         (_, 10_003 | 160_005) if thread => FaultKind::Lost,
         (_, 10_003 | 10_004 | 10_013 | 40_007 | 40_058) => FaultKind::ChatGone,
         (_, 50_001 | 50_007 | 50_008 | 50_013 | 50_024 | 50_278 | 160_005) => FaultKind::ChatGone,
-        // A message that is gone, too old to be changed, or in a thread that rests until somebody writes there.
-        (_, 10_008 | 10_014 | 30_046 | 50_083) => FaultKind::Lost,
+        // A message or a mark that is gone, or a message in a thread that rests until somebody writes there.
+        (_, 10_008 | 10_014 | 50_083) => FaultKind::Lost,
         // An interaction that is too old, or was answered before.
         (_, 10_062 | 40_060) => FaultKind::Expired,
         (_, 40_005 | 50_045) | (413, _) => {

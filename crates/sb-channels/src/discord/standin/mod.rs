@@ -89,6 +89,20 @@ impl DiscordStandIn {
         self.shared.with(|platform| platform.planned.extend((0..times).map(|_| (of, how))));
     }
 
+    /// The next request of a sort is refused with this status and code; `wait` in seconds, and whether it is of all.
+    pub fn refuse_next(&self, of: Calls, status: u16, code: u64, field: Option<&str>, wait: Option<(f64, bool)>) {
+        let refusal = match field {
+            Some(field) => refusal::Refusal::body(field, "BASE_TYPE_BAD_LENGTH", "It does not fit."),
+            None => refusal::Refusal { wait, ..refusal::Refusal::new(status, code, "It is refused.") },
+        };
+        self.shared.with(|platform| platform.refusals.push((of, refusal)));
+    }
+
+    /// Links to files that were told so far have run out.
+    pub fn expire_links(&self) {
+        self.shared.with(|platform| platform.links += 1);
+    }
+
     /// Whether the portal lets the bot have everybody's words in servers.
     pub fn set_content_intent(&self, on: bool) {
         self.shared.with(|platform| platform.content_intent = on);

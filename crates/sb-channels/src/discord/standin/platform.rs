@@ -48,6 +48,10 @@ pub(super) struct Platform {
     pub close: Option<(u64, u16)>,
     pub drops: u64,
     pub planned: Vec<(Calls, Breakage)>,
+    /// Refusals with a code that are still to come.
+    pub refusals: Vec<(Calls, Refusal)>,
+    /// Which links to files are good: older ones have run out.
+    pub links: u64,
     pub requests: u64,
     pub asked: VecDeque<String>,
     pub commands: Vec<Value>,
@@ -136,6 +140,8 @@ impl Platform {
             close: None,
             drops: 0,
             planned: Vec::new(),
+            refusals: Vec::new(),
+            links: 1,
             requests: 0,
             asked: VecDeque::new(),
             commands: Vec::new(),
@@ -158,6 +164,9 @@ impl Platform {
 
     /// What is planned for such a request: the error it ends with once it was acted on, or at once.
     pub(super) fn breaks(&mut self, calls: Calls) -> Result<Option<Refusal>, Refusal> {
+        if let Some(at) = self.refusals.iter().position(|(of, _)| *of == calls) {
+            return Err(self.refusals.remove(at).1);
+        }
         let at = self.planned.iter().position(|(of, _)| *of == calls);
         match at.map(|at| self.planned.remove(at).1) {
             None => Ok(None),

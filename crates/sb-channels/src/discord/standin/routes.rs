@@ -53,8 +53,15 @@ async fn listen(
     }
 }
 
-async fn file(State(shared): State<Arc<Shared>>, Path((_, id, _)): Path<(u64, u64, String)>) -> Response {
-    let found = shared.look(|platform| platform.files.iter().find(|(known, _)| *known == id).cloned());
+async fn file(
+    State(shared): State<Arc<Shared>>,
+    Path((_, id, _)): Path<(u64, u64, String)>,
+    uri: Uri,
+) -> Response {
+    let found = shared.look(|platform| {
+        let good = uri.query().is_some_and(|query| query.ends_with(&format!("hm={}", platform.links)));
+        platform.files.iter().find(|(known, _)| good && *known == id).cloned()
+    });
     match found {
         Some((_, file)) => {
             let kind = HeaderValue::from_str(&file.media_type);

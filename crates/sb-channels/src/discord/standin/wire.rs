@@ -100,7 +100,7 @@ impl Platform {
         let mentions = self.mentioned(&message.text);
         let files = message.files.iter().map(|(id, file)| {
             let name: String = file.name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
-            let url = format!("http://{}/attachments/{}/{id}/{name}?ex=6a&is=6b&hm=6c", self.host, room.id);
+            let url = format!("http://{}/attachments/{}/{id}/{name}?ex=6a&is=6b&hm={}", self.host, room.id, self.links);
             let mut told = json!({
                 "id": id.to_string(), "filename": file.name, "size": file.bytes.len(),
                 "content_type": file.media_type, "url": url, "proxy_url": url,

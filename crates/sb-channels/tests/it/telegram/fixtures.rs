@@ -70,7 +70,7 @@ fn each_quirk_names_a_fixture_that_is_there() {
 }
 
 /// An event with what is empty left out.
-fn told(event: &Event) -> Value {
+pub fn told(event: &Event) -> Value {
     match event {
         Event::Said(said) => {
             let mut fields = place(&said.chat);

@@ -2,7 +2,7 @@
 
 mod facts;
 mod faults;
-mod fixtures;
+pub mod fixtures;
 mod receiving;
 mod rules;
 mod sending;
