@@ -44,7 +44,7 @@ pub(super) fn of(reply: &Reply, about: About) -> Fault {
         },
         // Too old to be changed that often, whatever status it comes with.
         (_, 30_046) => FaultKind::Lost,
-        (429, _) if about != About::Account && said["global"] != true => return fault.of_chat(),
+        (429, _) if about != About::Account && said["global"] == false => return fault.of_chat(),
         (429 | 500.., _) => return fault,
         // The thread is gone or locked: its channel is still there.
         (_, 10_003 | 160_005) if thread => FaultKind::Lost,

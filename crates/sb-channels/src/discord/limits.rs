@@ -57,10 +57,12 @@ impl Limits {
         let number = |name: &str| reply.header(name).and_then(|value| value.parse::<f64>().ok());
         if reply.status == 429 {
             let said: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-            let until = now.plus_ms(milliseconds(said["retry_after"].as_f64().unwrap_or_default()) as i64);
-            match said["global"] == true || reply.header("x-ratelimit-global").is_some() {
-                true => self.all = until,
-                false => self.is_empty(route, until, now),
+            let seconds = said["retry_after"].as_f64().or_else(|| number("retry-after"));
+            let until = now.plus_ms(milliseconds(seconds.unwrap_or_default()) as i64);
+            // A gate before Discord, which shuts out a whole address, says nothing of the sort.
+            match said["global"] == false && reply.header("x-ratelimit-global").is_none() {
+                true => self.is_empty(route, until, now),
+                false => self.all = until,
             }
         } else if number("x-ratelimit-remaining") == Some(0.0)
             && let Some(seconds) = number("x-ratelimit-reset-after")

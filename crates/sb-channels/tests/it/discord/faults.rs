@@ -12,6 +12,7 @@ async fn each_refusal_of_a_send_is_sorted() {
     let table = [
         (401, 0, FaultKind::Auth),
         (401, 50_014, FaultKind::Auth),
+        (429, 0, FaultKind::Passing { wait_ms: None }),
         (500, 0, FaultKind::Passing { wait_ms: None }),
         (502, 0, FaultKind::Passing { wait_ms: None }),
         (503, 130_000, FaultKind::ChatBusy { wait_ms: None }),
