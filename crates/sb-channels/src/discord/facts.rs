@@ -57,7 +57,6 @@ pub(super) fn manifest() -> Manifest {
             "Voice channels are not joined: Discord lets in only programs that speak its own encryption for calls.",
             "A spoken reply would go as an attached file: Discord's own voice messages are received, not sent yet.",
             "Tables are shown as they are written, since Discord draws none.",
-            "The gateway is reached by the machine's proxy settings like everything else, but only over HTTP/1.1.",
             "Discord can read all that a bot reads and writes.",
         ],
         proof: Proof::StandIn,

@@ -152,7 +152,11 @@ impl Listening {
         let session = self.at.session.clone().filter(|session| self.bot.tries(&session.id) <= MOST_RESUMES);
         let url = match &session {
             Some(session) => session.url.clone(),
-            None => self.bot.find_gateway().await?,
+            None => {
+                // Numbers begin anew with a session.
+                self.stored = None;
+                self.bot.find_gateway().await?
+            }
         };
         if !self.bot.api.may_listen_at(&url) {
             return Err(faults::refused("the gateway it names is no safe address"));

@@ -143,8 +143,13 @@ impl Connection {
         let data = &said["d"];
         match said["op"].as_u64() {
             Some(1) => {
-                if let (Some(session), Some(seq)) = (self.session.as_ref().and_then(|id| platform.session(id)), data.as_u64()) {
-                    session.acked = session.acked.max(seq.min(session.seq));
+                if let (Some(id), Some(seq)) = (&self.session, data.as_u64())
+                    && let Some(session) = platform.session(id)
+                {
+                    if seq > session.seq {
+                        return Then::Close(4_007, "Invalid seq.");
+                    }
+                    session.acked = session.acked.max(seq);
                 }
                 if platform.is_mute { Then::Listen } else { Then::Say(json!({"op": 11, "s": null, "t": null, "d": null})) }
             }
