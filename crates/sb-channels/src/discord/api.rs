@@ -78,7 +78,8 @@ impl Api {
     /// Answers an interaction, named `id/token`. It is vouched for by its own token, and has no part in our limits.
     pub(super) async fn answer(&self, interaction: &str, with: Value) -> Result<()> {
         let path = format!("interactions/{interaction}/callback");
-        let reply = self.http.send(self.request(Method::Post, &path, Content::Json(with.to_string().into()))).await?;
+        let reply =
+            self.http.send(self.request(Method::Post, &path, Content::Json(with.to_string().into()))).await?;
         if reply.is_success() { Ok(()) } else { Err(faults::of(&reply, About::Chat { thread: false })) }
     }
 

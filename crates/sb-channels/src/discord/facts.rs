@@ -41,7 +41,11 @@ pub(super) fn manifest() -> Manifest {
         label: "Discord",
         blurb: "A bot in direct messages, servers and threads, by Discord's gateway.",
         fields: vec![
-            Field::secret("token", "Bot token", "From the Developer Portal: your application, Bot, Reset Token."),
+            Field::secret(
+                "token",
+                "Bot token",
+                "From the Developer Portal: your application, Bot, Reset Token.",
+            ),
             Field::API_URL,
         ],
         direct: FEATURES,
@@ -66,7 +70,10 @@ pub(super) fn manifest() -> Manifest {
 
 fn trust() -> Vec<Trust> {
     vec![
-        Trust::of_chats("agent:discord-gateway", "Discord tells truly who wrote a message or pressed a button, and in which channel."),
+        Trust::of_chats(
+            "agent:discord-gateway",
+            "Discord tells truly who wrote a message or pressed a button, and in which channel.",
+        ),
         Trust {
             id: "agent:messenger-identity",
             assumes: "Only people who are let in hold the Discord accounts that are let in; in a channel, everybody who may write there speaks to the agent, unless approvers are named.",

@@ -66,7 +66,7 @@ pub(super) fn of(reply: &Reply, about: About) -> Fault {
                 FaultKind::Refused
             }
         },
-        (403 | 404 | 405, _) => FaultKind::Refused,
+        (403..=405, _) => FaultKind::Refused,
         _ => return fault,
     };
     fault

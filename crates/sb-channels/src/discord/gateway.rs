@@ -6,56 +6,25 @@
 //! good-bye, which would end the session.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use sb_channel::model::{Fault, FaultKind, Secret};
 use sb_channel::net::{Frame, Socket};
 use sb_channel::{Batch, Event, Feed, Result, Updates};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::faults::{self, About};
-use super::missed::{Directs, Missed, known};
+use super::missed::{Directs, Missed};
 use super::parse::{self, text};
-use super::places::is_thread;
-use super::{Bot, snowflake};
+use super::session::{Cursor, OVER, Session, passing};
+use super::{Bot, faults, snowflake};
 
-/// Servers, their messages, direct messages; and everybody's words, where the portal allows it.
-const INTENTS: u64 = 1 | 1 << 9 | 1 << 12;
-const EVERYBODYS_WORDS: u64 = 1 << 15;
 const HELLO: Duration = Duration::from_secs(20);
-/// After so many resumes in a row that came to nothing, a new session begins.
-const MOST_RESUMES: u32 = 3;
-/// Sessions of a day that are left alone: Discord takes the token of a bot that begins too many.
-const SPARE_STARTS: u64 = 20;
-/// Waits before the next try, in milliseconds: two sessions may not begin at once; what only the operator can change.
-const BETWEEN_STARTS_MS: u64 = 5_000;
-const FOR_THE_OPERATOR_MS: u64 = 15 * 60 * 1000;
 /// Between two heartbeats that tell what is stored. Discord allows 120 frames a minute.
 const BETWEEN_BEATS: Duration = Duration::from_secs(1);
 /// How long to leave the history alone when it fails.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-pub(super) const SWITCH_ON: &str = "the Message Content Intent is off, so in servers it gets only messages that mention it (to change that: Developer Portal, your application, Bot, Message Content Intent)";
-
-/// Where we are with Discord. It is the feed's cursor, so it is stored together with what it stands for.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Cursor {
-    session: Option<Session>,
-    /// No message up to this id is owed to us.
-    last: u64,
-}
-
-/// What the gateway goes on with after a break.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Session {
-    id: String,
-    url: String,
-    seq: u64,
-}
 
 /// The one feed of a bot.
 pub(super) struct Gateway(pub Arc<Bot>);
@@ -67,7 +36,14 @@ impl Feed for Gateway {
         let (bot, directs) = (self.0.clone(), Directs::kept(self.0.context.state.as_ref()).await?);
         let told = stored.session.as_ref().map(|session| session.seq);
         Ok(Box::new(Listening {
-            bot, at: stored, stored: told, given: None, line: None, event: None, missed: None, directs,
+            bot,
+            at: stored,
+            stored: told,
+            given: None,
+            line: None,
+            event: None,
+            missed: None,
+            directs,
         }))
     }
 }
@@ -149,7 +125,7 @@ impl Updates for Listening {
 impl Listening {
     /// Connects: to go on with the session, if that may still be had, or to begin one.
     async fn connect(&mut self) -> Result<()> {
-        let session = self.at.session.clone().filter(|session| self.bot.tries(&session.id) <= MOST_RESUMES);
+        let session = self.at.session.clone().filter(|session| self.bot.may_resume(session));
         let url = match &session {
             Some(session) => session.url.clone(),
             None => {
@@ -166,30 +142,20 @@ impl Listening {
         let no_hello = || passing("the gateway does not greet", None);
         let hello = match timeout(HELLO, socket.next()).await.map_err(|_| no_hello())?? {
             Frame::Text(hello) => serde_json::from_str::<Value>(&hello).unwrap_or_default(),
-            Frame::Closed { code, why } => return Err(self.ended(code, &why)),
+            Frame::Closed { code, why } => return Err(self.bot.closed(code, &why, self.at.session.as_ref())),
             Frame::Alive => Value::Null,
         };
-        let every = hello["d"]["heartbeat_interval"].as_u64().filter(|_| hello["op"] == 10).ok_or_else(no_hello)?;
+        let every =
+            hello["d"]["heartbeat_interval"].as_u64().filter(|_| hello["op"] == 10).ok_or_else(no_hello)?;
         let every = every.clamp(1_000, 300_000);
-        socket.say(self.introduction(session.as_ref()).to_string()).await?;
+        socket.say(self.bot.introduction(session.as_ref()).to_string()).await?;
         let now = Instant::now();
         // The first heartbeat is somewhere within the first interval, so that not all come at once.
         let first = Duration::from_millis(self.bot.context.dice.roll() % every);
         let every = Duration::from_millis(every);
-        self.line = Some(Line { socket, every, beaten: now - BETWEEN_BEATS, beat_at: now + first, answered: true });
+        self.line =
+            Some(Line { socket, every, beaten: now - BETWEEN_BEATS, beat_at: now + first, answered: true });
         Ok(())
-    }
-
-    fn introduction(&self, session: Option<&Session>) -> Value {
-        let token = self.bot.api.token.expose();
-        match session {
-            Some(Session { id, seq, .. }) => json!({"op": 6, "d": {"token": token, "session_id": id, "seq": seq}}),
-            None => {
-                let more = if self.bot.reads_all.load(Ordering::Relaxed) { EVERYBODYS_WORDS } else { 0 };
-                let us = json!({"os": std::env::consts::OS, "browser": "switchboard", "device": "switchboard"});
-                json!({"op": 2, "d": {"token": token, "intents": INTENTS | more, "properties": us}})
-            }
-        }
     }
 
     async fn beat(&mut self) -> Result<()> {
@@ -206,7 +172,7 @@ impl Listening {
     async fn hear(&mut self, frame: Frame) -> Result<()> {
         let frame = match frame {
             Frame::Alive => return Ok(()),
-            Frame::Closed { code, why } => return Err(self.ended(code, &why)),
+            Frame::Closed { code, why } => return Err(self.bot.closed(code, &why, self.at.session.as_ref())),
             Frame::Text(frame) => frame,
         };
         let Ok(told) = serde_json::from_str::<Value>(&frame) else {
@@ -226,7 +192,7 @@ impl Listening {
             Some(9) => {
                 self.bot.give_up(self.at.session.as_ref());
                 let wait = 1_000 + self.bot.context.dice.roll() % 4_000;
-                return Err(passing("the session is over; a new one begins, and what was missed is fetched", Some(wait)));
+                return Err(passing(OVER, Some(wait)));
             }
             _ => {}
         }
@@ -249,7 +215,7 @@ impl Listening {
         }
         let begins = matches!(kind, "READY" | "RESUMED");
         if begins {
-            self.bot.lives();
+            self.bot.goes_on();
         }
         if begins || !events.is_empty() {
             return Ok(Some(self.give(events, command)));
@@ -330,79 +296,4 @@ impl Listening {
         }
         Ok((!events.is_empty()).then(|| self.give(events, None)))
     }
-
-    /// What follows from the way a connection was ended.
-    fn ended(&self, code: Option<u16>, why: &str) -> Fault {
-        let operator = |what: &str| passing(what, Some(FOR_THE_OPERATOR_MS));
-        match code {
-            Some(4_004) => faults::local(FaultKind::Auth, faults::GET_A_TOKEN),
-            Some(4_014) if self.bot.reads_all.swap(false, Ordering::Relaxed) => {
-                passing(&format!("{SWITCH_ON}; it goes on without"), Some(BETWEEN_STARTS_MS))
-            }
-            Some(4_014) => operator("Discord does not let this bot ask for what it asks for; look at Privileged Gateway Intents in the Developer Portal"),
-            Some(4_010 | 4_011) => operator("the bot is in 2,500 servers or more, for which Discord asks for several connections; that is not done yet"),
-            Some(4_012 | 4_013) => operator("Discord does not take our way of asking any more; a newer version is needed"),
-            Some(4_007 | 4_009) => {
-                self.bot.give_up(self.at.session.as_ref());
-                passing("the session is over; a new one begins, and what was missed is fetched", None)
-            }
-            code => {
-                let code = code.map_or_else(|| "no code".to_owned(), |code| format!("close code {code}"));
-                passing(&format!("the gateway ended the connection ({code}) {}", sb_channel::text::one_line(why, 80)), None)
-            }
-        }
-    }
-}
-
-impl Bot {
-    /// Counts a try to resume a session.
-    fn tries(&self, session: &str) -> u32 {
-        let mut resumed = self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let before = if resumed.0 == session { resumed.1 } else { 0 };
-        *resumed = (session.to_owned(), before.saturating_add(1));
-        resumed.1
-    }
-    /// That session is not resumed any more.
-    fn give_up(&self, session: Option<&Session>) {
-        let gone = (session.map(|session| session.id.clone()).unwrap_or_default(), MOST_RESUMES);
-        *self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = gone;
-    }
-    /// The session we have is a good one.
-    fn lives(&self) {
-        *self.resumed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Default::default();
-    }
-
-    /// Where a new session may begin, if one still may today.
-    async fn find_gateway(&self) -> Result<String> {
-        let gateway = self.api.get("gateway/bot", About::Account).await?;
-        let limit = &gateway["session_start_limit"];
-        if limit["remaining"].as_u64().is_some_and(|left| left < SPARE_STARTS) {
-            let wait = limit["reset_after"].as_u64().unwrap_or(FOR_THE_OPERATOR_MS);
-            return Err(passing("this bot has begun as many sessions today as Discord allows", Some(wait)));
-        }
-        Ok(text(&gateway, "/url").unwrap_or_default().to_owned())
-    }
-
-    /// Asks what must be known to say where a message was said, and whether it mentions us.
-    async fn learn(&self, guild: &str, channel: &str, data: &Value) -> Result<()> {
-        let (place, roles) = self.places(|places| (places.guild(channel).is_some(), places.knows_roles(guild)));
-        if !place {
-            let sort = &data["channel_type"];
-            let told = json!({"id": channel, "type": sort});
-            let found = match sort.is_null() || is_thread(sort) {
-                true => known(self.api.get(&format!("channels/{channel}"), About::Account).await)?,
-                false => None,
-            };
-            self.places(|places| places.is_there(guild, found.as_ref().unwrap_or(&told)));
-        }
-        if !roles && parse::all(data, "/mention_roles").next().is_some() {
-            let found = known(self.api.get(&format!("guilds/{guild}/roles"), About::Account).await)?;
-            self.places(|places| places.has_roles(guild, parse::all(&found.unwrap_or_default(), "")));
-        }
-        Ok(())
-    }
-}
-
-fn passing(detail: &str, wait_ms: Option<u64>) -> Fault {
-    Fault::new(FaultKind::Passing { wait_ms }, "listening to Discord", detail)
 }

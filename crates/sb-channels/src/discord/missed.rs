@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use sb_channel::{Result, State};
 use sb_channel::model::{FaultKind, Timestamp};
+use sb_channel::{Result, State};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -64,7 +64,9 @@ impl Missed {
         let spoken = all(data, "/channels").chain(all(data, "/threads"));
         let spoken = spoken.filter(|channel| last(channel).is_some_and(|last| last > self.since));
         let room = MOST_CHANNELS.saturating_sub(self.channels.len());
-        self.channels.extend(spoken.filter_map(|channel| Some((text(channel, "/id")?.to_owned(), self.since))).take(room));
+        self.channels.extend(
+            spoken.filter_map(|channel| Some((text(channel, "/id")?.to_owned(), self.since))).take(room),
+        );
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -90,7 +92,8 @@ impl Bot {
     /// What was said in a channel after a message, the oldest first. Nothing where we may not look.
     pub(super) async fn history(&self, channel: &str, after: u64) -> Result<Vec<Value>> {
         let path = format!("channels/{channel}/messages?after={after}&limit={AT_ONCE}");
-        let Some(Value::Array(mut page)) = known(self.api.get(&path, About::Chat { thread: false }).await)? else {
+        let Some(Value::Array(mut page)) = known(self.api.get(&path, About::Chat { thread: false }).await)?
+        else {
             return Ok(Vec::new());
         };
         page.reverse();
@@ -138,7 +141,9 @@ impl Directs {
 /// What may be known; nothing where we may not look.
 pub(super) fn known(asked: Result<Value>) -> Result<Option<Value>> {
     match asked {
-        Err(why) if matches!(why.kind, FaultKind::ChatGone | FaultKind::Lost | FaultKind::Refused) => Ok(None),
+        Err(why) if matches!(why.kind, FaultKind::ChatGone | FaultKind::Lost | FaultKind::Refused) => {
+            Ok(None)
+        }
         other => other.map(Some),
     }
 }

@@ -13,6 +13,7 @@ mod missed;
 mod outgoing;
 mod parse;
 mod places;
+mod session;
 mod snowflake;
 #[cfg(feature = "standins")]
 pub mod standin;
@@ -25,8 +26,8 @@ use async_trait::async_trait;
 use sb_channel::model::{Chat, FaultKind, FileRef, MessageRef};
 use sb_channel::net::{Content, Method};
 use sb_channel::{
-    Account, Attempt, Channel, ChannelContext, Command, Event, Features, Gesture, Inlet, Kind, Mark, Piece, Result,
-    Settings,
+    Account, Attempt, Channel, ChannelContext, Command, Event, Features, Gesture, Inlet, Kind, Mark, Piece,
+    Result, Settings,
 };
 use serde_json::json;
 use tokio::io::AsyncWrite;
@@ -55,7 +56,7 @@ struct Bot {
     /// Whether to ask for everybody's words in servers: the portal must allow it.
     reads_all: AtomicBool,
     /// The session that was resumed last, and how often that came to nothing.
-    resumed: Mutex<(String, u32)>,
+    tries: Mutex<(String, u32)>,
 }
 
 /// One bot.
@@ -65,14 +66,17 @@ struct Discord {
 }
 
 fn open(context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>> {
-    let no_token = "set `token` to the bot's token from the Developer Portal (your application, Bot, Reset Token)";
+    let no_token =
+        "set `token` to the bot's token from the Developer Portal (your application, Bot, Reset Token)";
     let token = settings.get("token").ok_or_else(|| refused(no_token))?;
     if !token.expose().bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
         return Err(refused(&format!("this is no token of a bot: {no_token}, without `Bot` before it")));
     }
     let root = settings.api_url(ROOT);
     if !(root.starts_with("https://") || root.starts_with("http://")) || root.contains("/api") {
-        return Err(refused("`api_url` must begin with https:// or http:// and ends before /api, as https://discord.com"));
+        return Err(refused(
+            "`api_url` must begin with https:// or http:// and ends before /api, as https://discord.com",
+        ));
     }
     let bot = Arc::new(Bot {
         api: Api::new(context.http.clone(), root, token.clone(), context.clock.clone()),
@@ -80,7 +84,7 @@ fn open(context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>
         places: Mutex::default(),
         application: Mutex::default(),
         reads_all: AtomicBool::new(true),
-        resumed: Mutex::default(),
+        tries: Mutex::default(),
     });
     Ok(Arc::new(Discord { gateway: gateway::Gateway(bot.clone()), bot }))
 }
@@ -98,7 +102,9 @@ impl Bot {
                 self.react(at, Method::Put, facts::FAILED).await
             }
             None => match self.react(at, Method::Delete, facts::TAKEN).await {
-                Err(why) if why.kind == FaultKind::Lost => self.react(at, Method::Delete, facts::FAILED).await,
+                Err(why) if why.kind == FaultKind::Lost => {
+                    self.react(at, Method::Delete, facts::FAILED).await
+                }
                 taken_off => taken_off,
             },
         }
@@ -136,7 +142,7 @@ impl Channel for Discord {
         let name = text(&user, "/global_name").or(text(&user, "/username")).unwrap_or(id);
         let mut account = Account::new(id, name);
         account.link = Some(format!("https://discord.com/users/{id}"));
-        account.notes.extend((!reads_all).then(|| format!("{}.", gateway::SWITCH_ON)));
+        account.notes.extend((!reads_all).then(|| format!("{}.", session::SWITCH_ON)));
         Ok(account)
     }
 
@@ -161,9 +167,11 @@ impl Channel for Discord {
                 Content::Parts(outgoing::upload(fields, files).await?)
             }
         };
-        let sent = self.bot.api.ask(Method::Post, &format!("channels/{channel}/messages"), of(to), with).await?;
+        let sent =
+            self.bot.api.ask(Method::Post, &format!("channels/{channel}/messages"), of(to), with).await?;
         let garbled = || faults::local(FaultKind::Garbled, "its answer is not a message");
-        let id = text(&sent, "/id").ok_or_else(|| sb_channel::model::Fault { maybe_done: true, ..garbled() })?;
+        let id =
+            text(&sent, "/id").ok_or_else(|| sb_channel::model::Fault { maybe_done: true, ..garbled() })?;
         Ok(parse::reference(channel, id))
     }
 
@@ -193,7 +201,12 @@ impl Channel for Discord {
         }
     }
 
-    async fn fetch(&self, file: &FileRef, into: &mut (dyn AsyncWrite + Unpin + Send), most: u64) -> Result<u64> {
+    async fn fetch(
+        &self,
+        file: &FileRef,
+        into: &mut (dyn AsyncWrite + Unpin + Send),
+        most: u64,
+    ) -> Result<u64> {
         let gone = || refused("Discord does not have this file any more");
         let (at, url) = file.reference.split_once(' ').ok_or_else(gone)?;
         match self.bot.api.pour(url, into, most).await {
@@ -203,9 +216,11 @@ impl Channel for Discord {
                 let (channel, message) = at.split_once('/').ok_or_else(gone)?;
                 let path = format!("channels/{channel}/messages/{message}");
                 let again = self.bot.api.get(&path, About::Chat { thread: false }).await?;
-                let passed_on = all(&again, "/message_snapshots").flat_map(|one| all(one, "/message/attachments"));
+                let passed_on =
+                    all(&again, "/message_snapshots").flat_map(|one| all(one, "/message/attachments"));
                 let mut files = all(&again, "/attachments").chain(passed_on);
-                let url = files.find(|file| text(file, "/id") == Some(id)).and_then(|file| text(file, "/url"));
+                let url =
+                    files.find(|file| text(file, "/id") == Some(id)).and_then(|file| text(file, "/url"));
                 self.bot.api.pour(url.ok_or_else(gone)?, into, most).await
             }
             poured => poured,

@@ -89,7 +89,8 @@ pub(super) async fn upload(mut fields: Value, files: &[OutFile]) -> Result<Vec<P
 /// The commands of the menu. Each takes words, as when it is typed.
 pub(super) fn menu(commands: &[Command]) -> Value {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
-    let fits = |command: &&Command| (1..=32).contains(&command.name.len()) && command.name.bytes().all(allowed);
+    let fits =
+        |command: &&Command| (1..=32).contains(&command.name.len()) && command.name.bytes().all(allowed);
     let words = json!({
         "type": 3, "name": "text", "description": "What belongs to it", "required": false, "max_length": LONGEST_WORDS,
     });

@@ -13,9 +13,25 @@ use super::snowflake;
 
 /// Beginnings of the names of events that are known and none of our business.
 const PASSED_OVER: [&str; 19] = [
-    "READY", "RESUMED", "TYPING_", "PRESENCE_", "GUILD_", "CHANNEL_", "THREAD_", "MESSAGE_", "INTERACTION_CREATE",
-    "STAGE_", "INTEGRATION_", "VOICE_", "WEBHOOKS_", "INVITE_", "ENTITLEMENT_", "SUBSCRIPTION_", "AUTO_MODERATION_",
-    "USER_", "APPLICATION_COMMAND_",
+    "READY",
+    "RESUMED",
+    "TYPING_",
+    "PRESENCE_",
+    "GUILD_",
+    "CHANNEL_",
+    "THREAD_",
+    "MESSAGE_",
+    "INTERACTION_CREATE",
+    "STAGE_",
+    "INTEGRATION_",
+    "VOICE_",
+    "WEBHOOKS_",
+    "INVITE_",
+    "ENTITLEMENT_",
+    "SUBSCRIPTION_",
+    "AUTO_MODERATION_",
+    "USER_",
+    "APPLICATION_COMMAND_",
 ];
 /// The longest payload that is kept for later.
 const LONGEST_KEPT: usize = 64 * 1024;
@@ -35,7 +51,9 @@ pub(super) fn all<'a>(of: &'a Value, at: &str) -> impl Iterator<Item = &'a Value
 /// What one dispatch says.
 pub(super) fn dispatch(kind: &str, data: &Value, known: &Places) -> Vec<Event> {
     let event = match kind {
-        "MESSAGE_CREATE" | "INTERACTION_CREATE" | "MESSAGE_DELETE" | "CHANNEL_DELETE" if text(data, "/id").is_none() => {
+        "MESSAGE_CREATE" | "INTERACTION_CREATE" | "MESSAGE_DELETE" | "CHANNEL_DELETE"
+            if text(data, "/id").is_none() =>
+        {
             Some(unknown(kind, data))
         }
         "MESSAGE_CREATE" => said(data, known),
@@ -110,7 +128,8 @@ fn heard(message: &Value, known: &Places) -> Option<(String, bool)> {
     // Quirk: joined.json. Joins, pins and boosts are messages of other types; 19 is a reply.
     let is_plain = matches!(message["type"].as_u64(), None | Some(0 | 19));
     // Quirk: group_direct.json. A direct chat with several people is no place for bots.
-    let is_party = message.get("guild_id").is_none() && !matches!(message["channel_type"].as_u64(), None | Some(1));
+    let is_party =
+        message.get("guild_id").is_none() && !matches!(message["channel_type"].as_u64(), None | Some(1));
     let author = text(message, "/author/id")?;
     (is_plain && !is_party && author != known.us).then(|| words(message, known))
 }
@@ -119,7 +138,9 @@ fn heard(message: &Value, known: &Places) -> Option<(String, bool)> {
 fn words(message: &Value, known: &Places) -> (String, bool) {
     // Quirk: mention_old.json, mention_role.json. There is an older form, and a bot has a role of its own in a server.
     let mut ours = vec![format!("<@{}>", known.us), format!("<@!{}>", known.us)];
-    ours.extend(known.our_role(text(message, "/guild_id").unwrap_or_default()).map(|role| format!("<@&{role}>")));
+    ours.extend(
+        known.our_role(text(message, "/guild_id").unwrap_or_default()).map(|role| format!("<@&{role}>")),
+    );
     let whole = everything(message);
     let listed = all(message, "/mentions").any(|user| text(user, "/id") == Some(&known.us));
     let mentioned = listed || ours.iter().any(|name| whole.contains(name));
@@ -135,9 +156,12 @@ fn words(message: &Value, known: &Places) -> (String, bool) {
 fn everything(message: &Value) -> String {
     let mut parts = vec![text(message, "/content").unwrap_or_default().to_owned()];
     parts.extend(all(message, "/message_snapshots").map(|passed_on| everything(&passed_on["message"])));
-    parts.extend(all(message, "/sticker_items").filter_map(|s| Some(format!("(sticker: {})", text(s, "/name")?))));
+    parts.extend(
+        all(message, "/sticker_items").filter_map(|s| Some(format!("(sticker: {})", text(s, "/name")?))),
+    );
     if let Some(question) = text(message, "/poll/question/text") {
-        let options: Vec<_> = all(message, "/poll/answers").filter_map(|a| text(a, "/poll_media/text")).collect();
+        let options: Vec<_> =
+            all(message, "/poll/answers").filter_map(|a| text(a, "/poll_media/text")).collect();
         parts.push(format!("Poll: {question} ({})", options.join(" / ")));
     }
     parts.retain(|part| !part.is_empty());
@@ -187,7 +211,8 @@ fn files(message: &Value, channel: &str, id: &str) -> Vec<FileRef> {
     let one = |(file, is_voice): (&Value, bool)| {
         let seconds = file["duration_secs"].as_f64().unwrap_or_default().clamp(0.0, 86_400.0);
         // Quirk: voice.json. A type may come with parameters.
-        let media_type = text(file, "/content_type").unwrap_or_default().split(';').next().unwrap_or_default();
+        let media_type =
+            text(file, "/content_type").unwrap_or_default().split(';').next().unwrap_or_default();
         Some(FileRef {
             reference: format!("{channel}/{id}/{} {}", text(file, "/id")?, text(file, "/url")?),
             name: text(file, "/filename").unwrap_or_default().to_owned(),
@@ -234,7 +259,8 @@ pub(super) fn to_answer(kind: &str, data: &Value) -> Option<String> {
 }
 
 fn person(user: &Value, member: &Value) -> Person {
-    let names = [text(member, "/nick"), text(user, "/global_name"), text(user, "/username"), text(user, "/id")];
+    let names =
+        [text(member, "/nick"), text(user, "/global_name"), text(user, "/username"), text(user, "/id")];
     Person {
         id: text(user, "/id").map(str::to_owned),
         name: names.into_iter().flatten().next().unwrap_or("somebody").to_owned(),

@@ -5,8 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use sb_channel::Result;
+use serde_json::{Value, json};
 
+use super::Bot;
+use super::faults::About;
+use super::missed::known;
 use super::parse::{all, text};
 
 const MOST_CHANNELS: usize = 20_000;
@@ -41,7 +45,9 @@ impl Places {
         let guild = text(data, "/guild_id").or(text(data, "/id")).unwrap_or_default();
         match kind {
             "GUILD_CREATE" | "THREAD_LIST_SYNC" => {
-                all(data, "/channels").chain(all(data, "/threads")).for_each(|channel| self.is_there(guild, channel));
+                all(data, "/channels")
+                    .chain(all(data, "/threads"))
+                    .for_each(|channel| self.is_there(guild, channel));
                 if data.get("roles").is_some() {
                     self.has_roles(guild, all(data, "/roles"));
                 }
@@ -70,7 +76,29 @@ impl Places {
     }
 }
 
+impl Bot {
+    /// Asks what must be known to say where a message was said, and whether it mentions us.
+    pub(super) async fn learn(&self, guild: &str, channel: &str, data: &Value) -> Result<()> {
+        let (place, roles) =
+            self.places(|places| (places.guild(channel).is_some(), places.knows_roles(guild)));
+        if !place {
+            let sort = &data["channel_type"];
+            let told = json!({"id": channel, "type": sort});
+            let found = match sort.is_null() || is_thread(sort) {
+                true => known(self.api.get(&format!("channels/{channel}"), About::Account).await)?,
+                false => None,
+            };
+            self.places(|places| places.is_there(guild, found.as_ref().unwrap_or(&told)));
+        }
+        if !roles && all(data, "/mention_roles").next().is_some() {
+            let found = known(self.api.get(&format!("guilds/{guild}/roles"), About::Account).await)?;
+            self.places(|places| places.has_roles(guild, all(&found.unwrap_or_default(), "")));
+        }
+        Ok(())
+    }
+}
+
 /// Whether that is the type of a thread.
-pub(super) fn is_thread(sort: &Value) -> bool {
+fn is_thread(sort: &Value) -> bool {
     matches!(sort.as_u64(), Some(10..=12))
 }

@@ -22,9 +22,14 @@ impl Platform {
         for command in all {
             let length = |field: &str| command[field].as_str().unwrap_or_default().chars().count();
             let name = command["name"].as_str().unwrap_or_default();
-            let fits = (1..=32).contains(&length("name")) && name.chars().all(|c| "-_".contains(c) || c.is_alphanumeric());
+            let fits = (1..=32).contains(&length("name"))
+                && name.chars().all(|c| "-_".contains(c) || c.is_alphanumeric());
             if !fits || name.to_lowercase() != name {
-                return Err(Refusal::body("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid"));
+                return Err(Refusal::body(
+                    "name",
+                    "APPLICATION_COMMAND_INVALID_NAME",
+                    "Command name is invalid",
+                ));
             }
             if !(1..=100).contains(&length("description")) {
                 let why = "Must be between 1 and 100 in length.";
@@ -48,13 +53,18 @@ impl Platform {
     pub(super) fn answer(&mut self, id: u64, token: &str, answer: &Value) -> Result<Value, Refusal> {
         let now = self.now();
         let known = self.interactions.iter_mut().find(|known| known.id == id && known.token == token);
-        let known = known.filter(|known| known.answered.is_some() || now.ms_since(known.at) <= ANSWER_WITHIN_MS);
+        let known =
+            known.filter(|known| known.answered.is_some() || now.ms_since(known.at) <= ANSWER_WITHIN_MS);
         let known = known.ok_or_else(|| Refusal::new(404, 10_062, "Unknown interaction"))?;
         if known.answered.is_some() {
             return Err(Refusal::new(400, 40_060, "Interaction has already been acknowledged."));
         }
         let Some(sort) = answer["type"].as_u64().filter(|sort| (4..=9).contains(sort)) else {
-            return Err(Refusal::body("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 8, 9}."));
+            return Err(Refusal::body(
+                "type",
+                "BASE_TYPE_CHOICES",
+                "Value must be one of {4, 5, 6, 7, 8, 9}.",
+            ));
         };
         known.answered = Some(sort);
         // What changes the message with the button is said there.
@@ -85,7 +95,8 @@ impl Platform {
     pub(super) fn follow_up(&mut self, token: &str, first: bool, fields: &Value) -> Result<Value, Refusal> {
         let now = self.now();
         let known = self.interactions.iter().find(|known| known.token == token);
-        let known = known.filter(|known| known.answered.is_some() && now.ms_since(known.at) <= TOKEN_LIVES_MS);
+        let known =
+            known.filter(|known| known.answered.is_some() && now.ms_since(known.at) <= TOKEN_LIVES_MS);
         let known = known.ok_or_else(|| Refusal::new(404, 10_015, "Unknown Webhook"))?;
         let (room, id, said) = (known.room, known.id, known.said);
         let message = match said.filter(|_| first) {
@@ -109,15 +120,17 @@ impl Platform {
     pub(super) fn answered(&self, id: u64) -> Value {
         let known = self.interactions.iter().find(|known| known.id == id);
         let said = known.and_then(|known| known.said);
-        let sort = known.and_then(|known| if known.on.is_some() { Some(3) } else { Some(2) });
+        let sort = known.map(|known| if known.on.is_some() { 3 } else { 2 });
         let kind = known.and_then(|known| known.answered);
         let mut told = json!({"interaction": {
             "id": id.to_string(), "type": sort, "response_message_id": said.map(|said| said.to_string()),
             "response_message_loading": kind == Some(5), "response_message_ephemeral": false,
         }});
         if let Some((known, said)) = known.zip(said) {
-            let message = self.rooms.get(&known.room).and_then(|room| room.messages.iter().find(|one| one.id == said));
-            told["resource"] = json!({"type": kind, "message": message.map(|message| self.shown(known.room, message))});
+            let message =
+                self.rooms.get(&known.room).and_then(|room| room.messages.iter().find(|one| one.id == said));
+            told["resource"] =
+                json!({"type": kind, "message": message.map(|message| self.shown(known.room, message))});
         }
         told
     }

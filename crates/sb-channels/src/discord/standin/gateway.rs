@@ -137,7 +137,8 @@ impl Connection {
         if self.frames.len() > MOST_FRAMES {
             return Then::Close(4_008, "Rate limited.");
         }
-        let Some(said) = serde_json::from_str::<Value>(text).ok().filter(|_| text.len() <= LONGEST_FRAME) else {
+        let Some(said) = serde_json::from_str::<Value>(text).ok().filter(|_| text.len() <= LONGEST_FRAME)
+        else {
             return Then::Close(4_002, "Error while decoding payload.");
         };
         let data = &said["d"];
@@ -151,7 +152,11 @@ impl Connection {
                     }
                     session.acked = session.acked.max(seq);
                 }
-                if platform.is_mute { Then::Listen } else { Then::Say(json!({"op": 11, "s": null, "t": null, "d": null})) }
+                if platform.is_mute {
+                    Then::Listen
+                } else {
+                    Then::Say(json!({"op": 11, "s": null, "t": null, "d": null}))
+                }
             }
             Some(2 | 6) if self.session.is_some() => Then::Close(4_005, "Already authenticated."),
             Some(2 | 6) if data["token"] != TOKEN || how == Some(Breakage::Revoked) => {
@@ -159,7 +164,10 @@ impl Connection {
             }
             Some(2) => self.identify(platform, data),
             Some(6) => {
-                let (id, seq) = (data["session_id"].as_str().unwrap_or_default(), data["seq"].as_u64().unwrap_or_default());
+                let (id, seq) = (
+                    data["session_id"].as_str().unwrap_or_default(),
+                    data["seq"].as_u64().unwrap_or_default(),
+                );
                 if !platform.resume_session(id, seq, self.number) {
                     return Then::Say(json!({"op": 9, "s": null, "t": null, "d": false}));
                 }
@@ -182,7 +190,9 @@ impl Connection {
             return Then::Close(4_014, "Disallowed intent(s).");
         }
         let now = platform.now();
-        if platform.starts_left == 0 || platform.began_at.is_some_and(|at| now.ms_since(at) < BETWEEN_STARTS_MS) {
+        if platform.starts_left == 0
+            || platform.began_at.is_some_and(|at| now.ms_since(at) < BETWEEN_STARTS_MS)
+        {
             return Then::Say(json!({"op": 9, "s": null, "t": null, "d": false}));
         }
         self.session = Some(platform.begin_session(intents, self.number));

@@ -40,7 +40,13 @@ impl StandIn for DiscordStandIn {
     fn say_again(&self, message: &str) -> bool {
         DiscordStandIn::say_again(self, message)
     }
-    fn send_files(&self, chat: &Chat, person: &Person, text: &str, files: &[sb_channel::standin::SeenFile]) -> bool {
+    fn send_files(
+        &self,
+        chat: &Chat,
+        person: &Person,
+        text: &str,
+        files: &[sb_channel::standin::SeenFile],
+    ) -> bool {
         DiscordStandIn::send_files(self, chat, person, text, files);
         true
     }

@@ -90,7 +90,14 @@ impl DiscordStandIn {
     }
 
     /// The next request of a sort is refused with this status and code; `wait` in seconds, and whether it is of all.
-    pub fn refuse_next(&self, of: Calls, status: u16, code: u64, field: Option<&str>, wait: Option<(f64, bool)>) {
+    pub fn refuse_next(
+        &self,
+        of: Calls,
+        status: u16,
+        code: u64,
+        field: Option<&str>,
+        wait: Option<(f64, bool)>,
+    ) {
         let refusal = match field {
             Some(field) => refusal::Refusal::body(field, "BASE_TYPE_BAD_LENGTH", "It does not fit."),
             None => refusal::Refusal { wait, ..refusal::Refusal::new(status, code, "It is refused.") },
@@ -157,7 +164,9 @@ impl DiscordStandIn {
     /// Who is told with a sound of one of the bot's messages, named by its id: ids of people, `everyone`,
     /// `replied_user`.
     pub fn pings(&self, message: &str) -> Vec<String> {
-        self.shared.with(|platform| platform.find(people::number(message)).map(|(_, m)| m.pings.clone())).unwrap_or_default()
+        self.shared
+            .with(|platform| platform.find(people::number(message)).map(|(_, m)| m.pings.clone()))
+            .unwrap_or_default()
     }
 
     /// How interactions were answered: the type of each answer.

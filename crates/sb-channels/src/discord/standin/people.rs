@@ -141,10 +141,11 @@ impl DiscordStandIn {
         self.shared.with(|platform| {
             let room = room_of(chat);
             let Some(place) = platform.rooms.get(&room) else { return false };
-            let found = place.messages.iter().rev().filter(|message| message.author == BOT).find_map(|message| {
-                let button = buttons(message).find(|button| button["label"] == label)?;
-                Some((message.clone(), button["custom_id"].clone()))
-            });
+            let found =
+                place.messages.iter().rev().filter(|message| message.author == BOT).find_map(|message| {
+                    let button = buttons(message).find(|button| button["label"] == label)?;
+                    Some((message.clone(), button["custom_id"].clone()))
+                });
             let Some((message, custom_id)) = found else { return false };
             let on = platform.rooms.get(&room).map(|room| platform.message(room, &message));
             let data = json!({"component_type": 2, "custom_id": custom_id, "id": 2});

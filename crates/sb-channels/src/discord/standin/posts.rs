@@ -49,7 +49,10 @@ impl Platform {
         };
         if body.fields["enforce_nonce"] == true {
             let first = place.messages.iter().find(|known| {
-                known.author == BOT && known.nonce.is_some() && known.nonce == nonce && now.0 - known.at < NONCE_LIVES_MS
+                known.author == BOT
+                    && known.nonce.is_some()
+                    && known.nonce == nonce
+                    && now.0 - known.at < NONCE_LIVES_MS
             });
             if let Some(first) = first.cloned() {
                 return lost.map_or_else(|| Ok(self.shown(room, &first)), Err);
@@ -124,15 +127,23 @@ impl Platform {
     fn pinged(&self, text: &str, fields: &Value) -> Vec<String> {
         let allowed = fields.get("allowed_mentions").filter(|allowed| !allowed.is_null());
         let parses = |what: &str| {
-            let list = allowed.map(|allowed| allowed["parse"].as_array().is_some_and(|all| all.iter().any(|one| one == what)));
+            let list = allowed.map(|allowed| {
+                allowed["parse"].as_array().is_some_and(|all| all.iter().any(|one| one == what))
+            });
             list.unwrap_or(true)
         };
-        let named = |id: &str| allowed.and_then(|a| a["users"].as_array()).is_some_and(|all| all.iter().any(|one| self::id(one) == id.parse().ok()));
+        let named = |id: &str| {
+            allowed
+                .and_then(|a| a["users"].as_array())
+                .is_some_and(|all| all.iter().any(|one| self::id(one) == id.parse().ok()))
+        };
         let people = self.mentioned(text).into_iter().map(|id| id.to_string());
         let mut pings: Vec<String> = people.filter(|id| parses("users") || named(id)).collect();
         let calls_all = text.contains("@everyone") || text.contains("@here");
         pings.extend((calls_all && parses("everyone")).then(|| "everyone".to_owned()));
-        if fields["message_reference"].is_object() && allowed.is_none_or(|allowed| allowed["replied_user"] == true) {
+        if fields["message_reference"].is_object()
+            && allowed.is_none_or(|allowed| allowed["replied_user"] == true)
+        {
             pings.push("replied_user".to_owned());
         }
         pings
@@ -173,7 +184,9 @@ fn check_rows(rows: &[Value]) -> Result<(), Refusal> {
     }
     let mut ids = Vec::new();
     for row in rows {
-        let buttons = row["components"].as_array().filter(|buttons| row["type"] == 1 && (1..=5).contains(&buttons.len()));
+        let buttons = row["components"]
+            .as_array()
+            .filter(|buttons| row["type"] == 1 && (1..=5).contains(&buttons.len()));
         let Some(buttons) = buttons else { return wrong("Must be between 1 and 5 in length.") };
         for button in buttons {
             let length = |field: &str| button[field].as_str().unwrap_or_default().chars().count();
@@ -219,7 +232,7 @@ fn files(
     if parts.iter().any(|(_, file)| file.bytes.len() > LARGEST_FILE) {
         return Err(Refusal::new(413, 40_005, "Request entity too large"));
     }
-    let told = |at: u64| fields["attachments"].as_array()?.iter().find(|told| told["id"] == at || told["id"] == at.to_string());
+    let told = |at: u64| fields["attachments"].as_array()?.iter().find(|told| id(&told["id"]) == Some(at));
     if flags & VOICE != 0 {
         let one = parts.first().filter(|(_, file)| parts.len() == 1 && file.media_type.starts_with("audio/"));
         let told = one.and_then(|(at, _)| told(*at));
@@ -244,7 +257,11 @@ impl Platform {
     pub(super) fn start_thread(&mut self, of: u64, at: u64, fields: &Value) -> Result<Value, Refusal> {
         let name = fields["name"].as_str().unwrap_or_default().to_owned();
         if !(1..=100).contains(&name.chars().count()) {
-            return Err(Refusal::body("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length."));
+            return Err(Refusal::body(
+                "name",
+                "BASE_TYPE_BAD_LENGTH",
+                "Must be between 1 and 100 in length.",
+            ));
         }
         let room = self.reach(of)?;
         if room.sort != Sort::Channel {

@@ -43,7 +43,9 @@ impl Refusal {
             Breakage::Revoked => Self::new(401, 0, "401: Unauthorized"),
             Breakage::ChatGone => Self::new(403, 50_001, "Missing Access"),
             Breakage::LostAnswer => Self { lost: true, ..Self::new(500, 0, "") },
-            Breakage::Format => Self::body("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."),
+            Breakage::Format => {
+                Self::body("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
+            }
             Breakage::Refused => Self::new(400, 50_006, "Cannot send an empty message"),
         }
     }

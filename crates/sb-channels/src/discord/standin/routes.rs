@@ -161,7 +161,8 @@ async fn read(request: Request, headers: &HeaderMap) -> Result<Body, Refusal> {
             let name = part.name().unwrap_or_default().to_owned();
             let at = name.strip_prefix("files[").and_then(|at| at.strip_suffix(']')?.parse().ok());
             let (file, kind) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
-            let bytes = part.bytes().await.map_err(|_| Refusal::new(413, 40_005, "Request entity too large"))?;
+            let bytes =
+                part.bytes().await.map_err(|_| Refusal::new(413, 40_005, "Request entity too large"))?;
             match at {
                 Some(at) => {
                     let media_type = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
@@ -178,7 +179,11 @@ async fn read(request: Request, headers: &HeaderMap) -> Result<Body, Refusal> {
         return Ok(Body::default());
     }
     if !kind.starts_with("application/json") {
-        return Err(Refusal::body("_errors", "CONTENT_TYPE_INVALID", "Expected \"Content-Type\" header to be one of {'application/json'}."));
+        return Err(Refusal::body(
+            "_errors",
+            "CONTENT_TYPE_INVALID",
+            "Expected \"Content-Type\" header to be one of {'application/json'}.",
+        ));
     }
     Ok(Body { fields: serde_json::from_slice(&bytes).map_err(|_| broken())?, files: Vec::new() })
 }
@@ -221,7 +226,14 @@ impl Platform {
         }
     }
 
-    fn in_channel(&mut self, method: &Method, id: u64, rest: &[&str], query: &str, body: &Body) -> Result<Value, Refusal> {
+    fn in_channel(
+        &mut self,
+        method: &Method,
+        id: u64,
+        rest: &[&str],
+        query: &str,
+        body: &Body,
+    ) -> Result<Value, Refusal> {
         match (method.as_str(), rest) {
             ("GET", []) => {
                 self.reach(id)?;
@@ -230,7 +242,8 @@ impl Platform {
             ("GET", ["messages"]) => self.history(id, query),
             ("POST", ["messages"]) => self.post(id, body),
             ("GET", ["messages", message]) => {
-                let message = self.reach(id)?.message(number(message)).ok_or_else(Refusal::unknown_message)?.clone();
+                let message =
+                    self.reach(id)?.message(number(message)).ok_or_else(Refusal::unknown_message)?.clone();
                 Ok(self.shown(id, &message))
             }
             ("PATCH", ["messages", message]) => self.change(id, number(message), &body.fields),
@@ -239,9 +252,15 @@ impl Platform {
                 self.delete(id, number(message));
                 Ok(Value::Null)
             }
-            ("POST", ["messages", message, "threads"]) => self.start_thread(id, number(message), &body.fields),
-            ("PUT", ["messages", message, "reactions", emoji, "@me"]) => self.mark(id, number(message), emoji, true),
-            ("DELETE", ["messages", message, "reactions", emoji, "@me"]) => self.mark(id, number(message), emoji, false),
+            ("POST", ["messages", message, "threads"]) => {
+                self.start_thread(id, number(message), &body.fields)
+            }
+            ("PUT", ["messages", message, "reactions", emoji, "@me"]) => {
+                self.mark(id, number(message), emoji, true)
+            }
+            ("DELETE", ["messages", message, "reactions", emoji, "@me"]) => {
+                self.mark(id, number(message), emoji, false)
+            }
             ("POST", ["typing"]) => self.types(id),
             _ => Err(Refusal::new(404, 0, "404: Not Found")),
         }
@@ -250,7 +269,9 @@ impl Platform {
     /// Messages of a channel, the newest first: those right after one, or the newest ones.
     fn history(&mut self, id: u64, query: &str) -> Result<Value, Refusal> {
         let lost = self.breaks(Calls::History)?;
-        let asked = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')?.parse::<u64>().ok());
+        let asked = |name: &str| {
+            query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')?.parse::<u64>().ok())
+        };
         let limit = usize::try_from(asked("limit").unwrap_or(50).clamp(1, 100)).unwrap_or(50);
         self.reach(id)?;
         let Some(room) = self.rooms.get(&id) else { return Err(Refusal::unknown_channel()) };

@@ -120,11 +120,11 @@ impl Platform {
     pub(super) fn tell_message(&mut self, kind: &'static str, room: u64, message: &Message) {
         let Some(place) = self.rooms.get(&room) else { return };
         let (whole, direct) = (self.told(place, message), place.is_direct());
-        let for_us = direct
-            || message.author == BOT
-            || whole["mentions"].as_array().is_some_and(|all| all.iter().any(|user| user["id"] == BOT.to_string()));
+        let for_us = direct || message.author == BOT || self.mentioned(&message.text).contains(&BOT);
         let mut blank = whole.clone();
-        for (field, nothing) in [("content", json!("")), ("attachments", json!([])), ("components", json!([]))] {
+        for (field, nothing) in
+            [("content", json!("")), ("attachments", json!([])), ("components", json!([]))]
+        {
             blank[field] = nothing;
         }
         let needed = if direct { DIRECT_MESSAGES } else { GUILD_MESSAGES };

@@ -99,8 +99,12 @@ impl Platform {
     pub(super) fn message(&self, room: &Room, message: &Message) -> Value {
         let mentions = self.mentioned(&message.text);
         let files = message.files.iter().map(|(id, file)| {
-            let name: String = file.name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
-            let url = format!("http://{}/attachments/{}/{id}/{name}?ex=6a&is=6b&hm={}", self.host, room.id, self.links);
+            let name: String =
+                file.name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
+            let url = format!(
+                "http://{}/attachments/{}/{id}/{name}?ex=6a&is=6b&hm={}",
+                self.host, room.id, self.links
+            );
             let mut told = json!({
                 "id": id.to_string(), "filename": file.name, "size": file.bytes.len(),
                 "content_type": file.media_type, "url": url, "proxy_url": url,
@@ -125,10 +129,12 @@ impl Platform {
             told["nonce"] = nonce.clone().into();
         }
         if !message.marks.is_empty() {
-            let marks = message.marks.iter().map(|mark| json!({
-                "count": 1, "me": true, "me_burst": false, "burst_colors": [],
-                "count_details": {"burst": 0, "normal": 1}, "emoji": {"id": null, "name": mark},
-            }));
+            let marks = message.marks.iter().map(|mark| {
+                json!({
+                    "count": 1, "me": true, "me_burst": false, "burst_colors": [],
+                    "count_details": {"burst": 0, "normal": 1}, "emoji": {"id": null, "name": mark},
+                })
+            });
             told["reactions"] = marks.collect::<Vec<_>>().into();
         }
         if let Some(words) = &message.forwarded {

@@ -78,7 +78,9 @@ impl World {
     }
     pub async fn send_files(&self, to: &Chat, files: &[OutFile], text: &str) -> Result<MessageRef> {
         let words = words(text);
-        self.bot.send(to, Piece::Files { files, caption: Some(&words), answers: None }, &attempt(&files[0].name)).await
+        self.bot
+            .send(to, Piece::Files { files, caption: Some(&words), answers: None }, &attempt(&files[0].name))
+            .await
     }
     /// The feed, once a session has begun or was resumed.
     pub async fn listening(&self, after: Option<&str>) -> Box<dyn Updates> {

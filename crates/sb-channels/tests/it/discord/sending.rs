@@ -90,7 +90,7 @@ async fn files_go_out_together_and_come_in_by_links_that_run_out() {
     world.platform.expire_links();
     let mut into = Vec::new();
     assert_eq!(world.bot.fetch(&came, &mut into, 100).await.expect("by a new link"), 10);
-    world.platform.delete(&came.reference.split(['/', ' ']).nth(1).unwrap_or_default().to_owned());
+    world.platform.delete(came.reference.split(['/', ' ']).nth(1).unwrap_or_default());
     assert!(world.bot.fetch(&came, &mut Vec::new(), 100).await.is_err(), "its message is gone");
     let elsewhere = FileRef { reference: "1/2/3 https://example.org/a".into(), ..came };
     assert_eq!(
