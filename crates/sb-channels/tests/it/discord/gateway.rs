@@ -249,7 +249,6 @@ async fn no_session_begins_when_a_day_has_seen_too_many() {
     assert_eq!(world.platform.begun_and_resumed(), (0, 0));
 }
 
-/// Holds: M-discord-08.
 #[tokio::test(start_paused = true)]
 async fn a_thread_is_known_by_its_channel_and_our_role_by_its_server() {
     let world = world();
