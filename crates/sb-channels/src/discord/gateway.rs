@@ -72,6 +72,18 @@ struct Line {
     beat_at: Instant,
     /// The last heartbeat was answered.
     answered: bool,
+    /// Something was stored since.
+    owes: bool,
+}
+
+impl Line {
+    /// When the next heartbeat is to be sent: at its time, or soon where it has something to tell.
+    fn beats_at(&self) -> Instant {
+        match self.answered && self.owes {
+            true => self.beat_at.min(self.beaten + BETWEEN_BEATS),
+            false => self.beat_at,
+        }
+    }
 }
 
 #[async_trait]
@@ -89,10 +101,11 @@ impl Updates for Listening {
                 self.connect().await?;
                 continue;
             };
-            let looks_at = self.missed.as_ref().map_or(line.beat_at, Missed::wake_at);
+            let beats_at = line.beats_at();
+            let looks_at = self.missed.as_ref().map_or(beats_at, Missed::wake_at);
             tokio::select! {
                 biased;
-                () = sleep_until(line.beat_at) => self.beat().await?,
+                () = sleep_until(beats_at) => self.beat().await?,
                 frame = line.socket.next() => self.hear(frame?).await?,
                 () = sleep_until(looks_at) => {
                     if let Some(batch) = self.look_back().await? {
@@ -106,9 +119,9 @@ impl Updates for Listening {
     async fn ack(&mut self) -> Result<()> {
         let Some((seq, commands)) = self.given.take() else { return Ok(()) };
         self.stored = seq.or(self.stored);
-        if let Some(line) = self.line.as_mut().filter(|line| line.answered) {
-            line.beat_at = line.beat_at.min(line.beaten + BETWEEN_BEATS);
-            if line.beat_at <= Instant::now() {
+        if let Some(line) = &mut self.line {
+            line.owes = true;
+            if line.beats_at() <= Instant::now() {
                 self.beat().await?;
             }
         }
@@ -153,8 +166,14 @@ impl Listening {
         // The first heartbeat is somewhere within the first interval, so that not all come at once.
         let first = Duration::from_millis(self.bot.context.dice.roll() % every);
         let every = Duration::from_millis(every);
-        self.line =
-            Some(Line { socket, every, beaten: now - BETWEEN_BEATS, beat_at: now + first, answered: true });
+        self.line = Some(Line {
+            socket,
+            every,
+            beaten: now - BETWEEN_BEATS,
+            beat_at: now + first,
+            answered: true,
+            owes: false,
+        });
         Ok(())
     }
 
@@ -163,7 +182,7 @@ impl Listening {
         if !line.answered {
             return Err(passing("the gateway does not answer heartbeats any more", None));
         }
-        (line.beaten, line.answered) = (Instant::now(), false);
+        (line.beaten, line.answered, line.owes) = (Instant::now(), false, false);
         line.beat_at = line.beaten + line.every;
         line.socket.say(json!({"op": 1, "d": self.stored}).to_string()).await
     }
@@ -209,6 +228,10 @@ impl Listening {
             missed.note(kind, data);
         }
         let events = self.translate(kind, data).await?;
+        if let (false, "MESSAGE_CREATE", Some(id)) = (events.is_empty(), kind, id(data)) {
+            // The newest one, whatever our own clock said before.
+            self.at.last = id;
+        }
         let command = parse::to_answer(kind, data);
         if let (Some(session), Some(seq)) = (&mut self.at.session, told["s"].as_u64()) {
             session.seq = seq;
@@ -259,14 +282,10 @@ impl Listening {
         self.bot.places(|places| places.note(kind, data));
         let events = self.bot.places(|places| parse::dispatch(kind, data, places));
         let [Event::Said(_)] = events.as_slice() else { return Ok(events) };
-        let last = text(data, "/id").and_then(|id| id.parse().ok()).unwrap_or_default();
         let channel = text(data, "/channel_id").unwrap_or_default();
         match text(data, "/guild_id") {
             Some(guild) => self.bot.learn(guild, channel, data).await?,
             None => self.directs.note(channel),
-        }
-        if kind == "MESSAGE_CREATE" {
-            self.at.last = self.at.last.max(last);
         }
         Ok(self.bot.places(|places| parse::dispatch(kind, data, places)))
     }
@@ -290,10 +309,16 @@ impl Listening {
         let mut events = Vec::new();
         for message in &page {
             events.extend(self.translate("MESSAGE_CREATE", message).await?);
+            self.at.last = self.at.last.max(id(message).unwrap_or_default());
         }
         if let Some(missed) = &mut self.missed {
             missed.got(&page);
         }
         Ok((!events.is_empty()).then(|| self.give(events, None)))
     }
+}
+
+/// The number of something.
+fn id(of: &Value) -> Option<u64> {
+    text(of, "/id")?.parse().ok()
 }

@@ -15,8 +15,8 @@ use super::parse::text;
 /// Servers, their messages, direct messages; and everybody's words, where the portal allows it.
 const INTENTS: u64 = 1 | 1 << 9 | 1 << 12;
 const EVERYBODYS_WORDS: u64 = 1 << 15;
-/// After so many resumes in a row that came to nothing, a new session begins.
-const MOST_RESUMES: u32 = 3;
+/// After so many resumes in a row that came to nothing, a new session begins: by then Discord has forgotten the old one.
+const MOST_RESUMES: u32 = 10;
 /// Sessions of a day that are left alone: Discord takes the token of a bot that begins too many.
 const SPARE_STARTS: u64 = 20;
 /// Waits before the next try, in milliseconds: two sessions may not begin at once; what only the operator can change.

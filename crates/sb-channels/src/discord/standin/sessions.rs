@@ -134,9 +134,9 @@ impl Platform {
         }
     }
 
-    /// What people did and the bot has not named yet.
+    /// What people did and the bot has not named yet, in the session it has or had last.
     pub(super) fn unacknowledged(&self) -> usize {
-        let Some(session) = self.sessions.last() else { return 0 };
+        let Some(session) = self.sessions.iter().max_by_key(|session| session.connection) else { return 0 };
         session.events.iter().filter(|told| told.by_person && told.seq > session.acked).count()
     }
 }

@@ -140,6 +140,30 @@ async fn what_was_missed_is_fetched_when_the_session_is_gone() {
     heard(&world, &mut updates, "and on").await;
 }
 
+/// Where nothing was told yet our own clock says when that was, and it may be wrong.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_ahead_hides_nothing_that_was_missed() {
+    let world = world();
+    let ahead = std::sync::Arc::new(sb_channel::net::ManualClock::at(sb_channel::model::Timestamp(
+        1_796_000_000_000,
+    )));
+    ahead.pass_ms(3_600_000);
+    let world = World { bot: opened(&world.platform, ahead), ..world };
+    let mut updates = world.listening(None).await;
+    let cursor = heard(&world, &mut updates, "before").await;
+    world.clock.pass_ms(60_000);
+    world.platform.say(&world.chat, &world.ann, "missed");
+    world.platform.forget_sessions();
+    ended(&mut updates).await;
+    let mut updates = world.updates(Some(&cursor)).await;
+    loop {
+        let batch = timeout(LONG, next(&mut updates)).await.expect("it is fetched");
+        if batch.events.iter().any(|event| matches!(event, Event::Said(said) if said.text == "missed")) {
+            break;
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_history_that_cannot_be_had_now_is_looked_at_again() {
     let world = world();
@@ -172,8 +196,8 @@ async fn a_session_that_cannot_be_resumed_is_not_tried_for_ever() {
     drop(updates);
     world.clock.pass_ms(60_000);
     world.platform.say(&world.chat, &world.ann, "meanwhile");
-    world.platform.break_calls(Calls::Gateway, Breakage::Flaky, 3);
-    for _ in 0..3 {
+    world.platform.break_calls(Calls::Gateway, Breakage::Flaky, 10);
+    for _ in 0..10 {
         ended(&mut world.updates(Some(&cursor)).await).await;
     }
     let mut updates = world.updates(Some(&cursor)).await;
