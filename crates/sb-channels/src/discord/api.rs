@@ -19,6 +19,8 @@ use super::limits::{Limits, Route};
 const WHO: &str = concat!("DiscordBot (https://localhost, ", env!("CARGO_PKG_VERSION"), ")");
 /// How long an upload may stay without an answer.
 const UPLOAD: Duration = Duration::from_secs(120);
+/// An interaction that is not answered by then has failed, as Discord shows it.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 /// Where Discord keeps files.
 const FILES: [&str; 2] = ["https://cdn.discordapp.com/", "https://media.discordapp.net/"];
 
@@ -78,8 +80,8 @@ impl Api {
     /// Answers an interaction, named `id/token`. It is vouched for by its own token, and has no part in our limits.
     pub(super) async fn answer(&self, interaction: &str, with: Value) -> Result<()> {
         let path = format!("interactions/{interaction}/callback");
-        let reply =
-            self.http.send(self.request(Method::Post, &path, Content::Json(with.to_string().into()))).await?;
+        let request = self.request(Method::Post, &path, Content::Json(with.to_string().into()));
+        let reply = self.http.send(request.patient_for(ANSWERS_WITHIN)).await?;
         if reply.is_success() { Ok(()) } else { Err(faults::of(&reply, About::Chat { thread: false })) }
     }
 
