@@ -21,4 +21,4 @@ macro_rules! channels {
     };
 }
 
-channels![irc, telegram, whatsapp];
+channels![discord, irc, telegram, whatsapp];

@@ -146,6 +146,11 @@ impl Messenger {
         }
         engine.take_up().await.unwrap();
         engine.start_channels().await.unwrap();
+        let begun = tokio::time::Instant::now();
+        while self.lives == 1 && !self.standin.is_heard() {
+            assert!(begun.elapsed() < PATIENCE, "nobody ever listens");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         Life { engine, standin: self.standin.clone(), ann: self.ann.clone(), chat: self.chat.clone() }
     }
 }

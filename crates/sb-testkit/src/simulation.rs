@@ -225,6 +225,8 @@ impl World {
                 // A card whose answer was lost stands twice, and one of them asks for ever: whoever sees that types.
                 if look % 20 == 0 {
                     life.standin.say(chat, person, "/approve");
+                } else if unsent > 0 {
+                    // A platform takes but so many messages; whoever presses on meanwhile is answered ever later.
                 } else if !life.standin.press(chat, person, "Allow once") {
                     let asked =
                         life.standin.seen(chat).texts().last().is_some_and(|t| t.contains("1. Allow once"));

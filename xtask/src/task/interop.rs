@@ -30,6 +30,10 @@ const CHECK_NODE_NUMBER: &str = "interop/whatsapp/check_whatsapp_api_js.mjs";
 /// A client of IRC, for the people on real servers and on the imitated network.
 const IRC_CLIENT: &[&str] = &["irc==20.5.0"];
 const CHECK_IRC: &[&str] = &["interop/irc/check_standin.py", "interop/irc/check_servers.py"];
+const PYTHON_DISCORD: &[&str] = &["discord.py==2.7.1"];
+const CHECK_PYTHON_DISCORD: &str = "interop/discord/check_discordpy.py";
+const NODE_DISCORD: &[&str] = &["discord.js@14.28.1"];
+const CHECK_NODE_DISCORD: &str = "interop/discord/check_discordjs.cjs";
 /// The official client of the Agent Client Protocol.
 const ACP_CLIENT: &[&str] = &["agent-client-protocol==0.12.1"];
 const CHECK_SCRIPTED: &str = "interop/agents/check_scripted.py";
@@ -60,6 +64,8 @@ pub fn run() -> Result<()> {
         CHECK_NODE_BOT,
         CHECK_PYTHON_NUMBER,
         CHECK_NODE_NUMBER,
+        CHECK_PYTHON_DISCORD,
+        CHECK_NODE_DISCORD,
         CHECK_SCRIPTED,
         CHECK_MCP,
         CHECK_A2A_AGENTS,
@@ -82,9 +88,10 @@ pub fn run() -> Result<()> {
     mcp(&folder)?;
     apps(&folder)?;
     models(&folder)?;
-    telegram(&folder)?;
-    whatsapp(&folder)?;
     irc(&folder)?;
+    bots(&folder, "telegram", (PYTHON_BOTS, CHECK_PYTHON_BOT), (NODE_BOTS, CHECK_NODE_BOT))?;
+    bots(&folder, "whatsapp", (PYTHON_NUMBERS, CHECK_PYTHON_NUMBER), (NODE_NUMBERS, CHECK_NODE_NUMBER))?;
+    bots(&folder, "discord", (PYTHON_DISCORD, CHECK_PYTHON_DISCORD), (NODE_DISCORD, CHECK_NODE_DISCORD))?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -114,35 +121,27 @@ fn models(folder: &Path) -> Result<()> {
     shell::run(shell::command(&python, &[CHECK_MODELS, &address]).env("MODEL_STANDIN", &address))
 }
 
-fn telegram(folder: &Path) -> Result<()> {
-    let python = python(&folder.join("telegram"), PYTHON_BOTS)?;
-    let modules = node_modules(&folder.join("telegram"), NODE_BOTS)?;
-    messenger("telegram_standin", (&python, CHECK_PYTHON_BOT), (&modules, CHECK_NODE_BOT))
-}
-
-fn whatsapp(folder: &Path) -> Result<()> {
-    let python = python(&folder.join("whatsapp"), PYTHON_NUMBERS)?;
-    let modules = node_modules(&folder.join("whatsapp"), NODE_NUMBERS)?;
-    messenger("whatsapp_standin", (&python, CHECK_PYTHON_NUMBER), (&modules, CHECK_NODE_NUMBER))
-}
-
-/// A messenger's stand-in, once for each of two clients: each begins with an empty platform.
-fn messenger(example: &str, (python, check): (&str, &str), (modules, node): (&Path, &str)) -> Result<()> {
-    let example = ["--package", "sb-channels", "--features", "standins", "--example", example];
-    let mut standin = StandIn::start(&example)?;
-    let address = format!("http://{}", standin.address()?);
-    shell::run(&mut shell::command(python, &[check, &address]))?;
-    drop(standin);
-    let mut standin = StandIn::start(&example)?;
-    let address = format!("http://{}", standin.address()?);
-    shell::run(shell::command("node", &[node, &address]).env("NODE_PATH", modules))
-}
-
 fn irc(folder: &Path) -> Result<()> {
     let python = python(&folder.join("irc"), IRC_CLIENT)?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
     let program = project::target_dir().join("debug/switchboard").display().to_string();
     CHECK_IRC.iter().try_for_each(|check| shell::run(&mut shell::command(&python, &[check, &program])))
+}
+
+/// A library in Python and one for Node, each with its check, against the stand-in of a messenger.
+fn bots(folder: &Path, kind: &str, in_python: (&[&str], &str), in_node: (&[&str], &str)) -> Result<()> {
+    let python = python(&folder.join(kind), in_python.0)?;
+    let modules = node_modules(&folder.join(kind), in_node.0)?;
+    let example = format!("{kind}_standin");
+    let example = ["--package", "sb-channels", "--features", "standins", "--example", &example];
+    // One each: a bot has one client at a time, and each begins with an empty platform.
+    let mut standin = StandIn::start(&example)?;
+    let address = format!("http://{}", standin.address()?);
+    shell::run(&mut shell::command(&python, &[in_python.1, &address]))?;
+    drop(standin);
+    let mut standin = StandIn::start(&example)?;
+    let address = format!("http://{}", standin.address()?);
+    shell::run(shell::command("node", &[in_node.1, &address]).env("NODE_PATH", modules))
 }
 
 fn a2a(folder: &Path) -> Result<()> {

@@ -63,6 +63,11 @@ pub trait StandIn: Send + Sync + 'static {
         None
     }
 
+    /// Whether what is said now will be told to us. False where a platform tells only those who have ever listened,
+    /// and nobody has yet.
+    fn is_heard(&self) -> bool {
+        true
+    }
     /// Somebody writes. What it returns names the message for the calls below.
     fn say(&self, chat: &Chat, person: &Person, text: &str) -> String;
     /// Somebody writes so that it is meant for us, also in a group.

@@ -41,3 +41,16 @@ mod irc {
 
     sb_testkit::conformance!(subject());
 }
+
+mod discord {
+    use std::sync::Arc;
+
+    use sb_channels::discord::{KIND, standin::DiscordStandIn};
+    use sb_testkit::messenger::Subject;
+
+    fn subject() -> Subject {
+        Subject { kind: Arc::new(KIND), standin: |clock| Arc::new(DiscordStandIn::new(clock)) }
+    }
+
+    sb_testkit::conformance!(subject());
+}

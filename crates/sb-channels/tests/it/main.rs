@@ -2,6 +2,7 @@
 
 mod bridge;
 mod conformance;
+mod discord;
 mod handles;
 mod irc;
 mod jobs;

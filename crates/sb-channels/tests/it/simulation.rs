@@ -43,6 +43,24 @@ fn nor_where_we_are_called() {
     assert!(tried.iter().map(|one| one.kills + one.faults).sum::<u64>() > 90);
 }
 
+/// The same on a platform that pushes: its sessions, what it drops of repeats, its limits.
+#[test]
+fn whatever_goes_wrong_on_a_gateway_nothing_is_lost_mixed_up_or_out_of_order() {
+    let discord = Subject {
+        kind: Arc::new(sb_channels::discord::KIND),
+        standin: |clock| Arc::new(sb_channels::discord::standin::DiscordStandIn::new(clock)),
+    };
+    let mut tried = Tried::default();
+    for seed in 1..=30 {
+        let one = run(&discord, seed);
+        tried.messages += one.messages;
+        tried.kills += one.kills;
+        tried.faults += one.faults;
+    }
+    let enough = tried.messages > 90 && tried.kills > 30 && tried.faults > 15;
+    assert!(enough, "it tried too little: {tried:?}");
+}
+
 fn finds(flaw: Flaw) {
     let whole = subject();
     let broken = Subject { kind: Arc::new(Broken { kind: whole.kind, flaw }), standin: whole.standin };

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sb_channel::{
     Account, AnyKind, Attempt, Batch, Channel, ChannelContext, Command, Event, Features, Feed, Gesture,
-    Incoming, Inlet, LiveReply, Manifest, Piece, Result, Settings, Updates, Verdict, Webhook, WebhookRequest,
+    Incoming, Inlet, Live, LiveReply, Manifest, Piece, Result, Settings, Updates, Verdict, Webhook,
+    WebhookRequest,
 };
 use sb_core::model::text::Rendered;
 use sb_core::model::{Chat, Fault, FaultKind, FileRef, MessageRef, Person};
@@ -56,7 +57,7 @@ pub enum Flaw {
     AnswersEverything,
     /// Cuts what it fetches and sends short.
     CutsFiles,
-    /// Does not say which messages are one album.
+    /// Makes several messages of what was sent together, and does not say that they are one album.
     ScattersAlbums,
     /// Opens a feed and then waits for ever when its connection breaks.
     StaysDeaf,
@@ -202,7 +203,11 @@ impl Channel for BrokenChannel {
         })
     }
     fn features(&self, chat: &Chat) -> Features {
-        self.whole.features(chat)
+        let features = self.whole.features(chat);
+        match (self.flaw, features.live) {
+            (Flaw::HidesGrowth, Live::Edit { .. }) => Features { live: Live::Off, ..features },
+            _ => features,
+        }
     }
     fn inlet(&self) -> Inlet<'_> {
         match self.whole.inlet() {
@@ -225,7 +230,9 @@ impl Channel for BrokenChannel {
             (Flaw::Forgets, _) if now => Ok(MessageRef("0:0".to_owned())),
             (Flaw::SendsTwice, _) if now => {
                 self.put(to, piece, attempt).await?;
-                self.put(to, piece, attempt).await
+                // Under another key, by which no platform knows it for a repeat.
+                let again = Attempt { key: format!("{}:again", attempt.key), ..attempt.clone() };
+                self.put(to, piece, &again).await
             }
             (Flaw::MixesChats, Some(other)) if now => {
                 let strange = match piece {
@@ -341,9 +348,11 @@ impl Heard {
                     said.person = self.first.get_or_insert_with(|| said.person.clone()).clone();
                 }
                 Flaw::AnswersEverything => said.addressed = true,
-                Flaw::ScattersAlbums => said.album = None,
                 _ => {}
             }
+        }
+        if flaw == Flaw::ScattersAlbums {
+            batch.events = std::mem::take(&mut batch.events).into_iter().flat_map(scattered).collect();
         }
     }
 }
@@ -370,6 +379,22 @@ impl Webhook for BrokenChannel {
         }
         Verdict::Take(batch, reply)
     }
+}
+
+/// What was sent together, as messages of one file each.
+fn scattered(event: Event) -> Vec<Event> {
+    let Event::Said(said) = event else { return vec![event] };
+    let files = said.files.iter().skip(1).cloned().enumerate();
+    let others = files.map(|(at, file)| Incoming {
+        key: format!("{}:{at}", said.key),
+        text: String::new(),
+        files: vec![file],
+        album: None,
+        ..(*said).clone()
+    });
+    let first =
+        Incoming { files: said.files.iter().take(1).cloned().collect(), album: None, ..(*said).clone() };
+    std::iter::once(first).chain(others).map(Event::from).collect()
 }
 
 #[async_trait]
