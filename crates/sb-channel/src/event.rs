@@ -74,6 +74,8 @@ pub struct Incoming {
     pub quoted: Option<Quoted>,
     /// It is somebody else's words, passed on: whose.
     pub forwarded: Option<String>,
+    /// What it is about, where that stands beside the words: a mail's subject.
+    pub about: Option<String>,
     pub handle: Option<Handle>,
     /// When it was written, where the platform says.
     pub at: Option<Timestamp>,
@@ -93,6 +95,7 @@ impl Incoming {
             album: None,
             quoted: None,
             forwarded: None,
+            about: None,
             handle: None,
             at: None,
         }

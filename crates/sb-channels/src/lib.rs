@@ -21,4 +21,4 @@ macro_rules! channels {
     };
 }
 
-channels![telegram, whatsapp];
+channels![email, telegram, whatsapp];

@@ -8,6 +8,7 @@
 
 mod calling;
 mod imitated;
+mod line;
 mod page;
 mod people;
 mod platform;
@@ -24,6 +25,7 @@ use sb_net::model::{Chat, Clock, Person};
 
 pub use calling::{Calling, MakeCall};
 pub use imitated::{Imitated, Named, Page, Post, Told};
+pub use line::{Line, Talks, listen};
 pub use page::with_page;
 pub use platform::Platform;
 pub use refusing::Breakage;
@@ -44,6 +46,10 @@ pub trait StandIn: Send + Sync + 'static {
     /// Whether there is a page at `/`, where one types as a person. [`with_page`] gives it one if not.
     fn has_page(&self) -> bool {
         false
+    }
+    /// What it speaks beside HTTP: a port each, and the setting that says where it is.
+    fn lines(&self) -> Vec<Line> {
+        Vec::new()
     }
     /// The settings of a channel that uses it in process: fields and values.
     fn settings(&self) -> Vec<(String, String)>;

@@ -412,6 +412,9 @@ async fn known_as(engine: &Engine, bridge: &Bridge, chat: &str) -> Result<String
 /// What a message refers to, a line each. Other people's words are marked as such.
 fn context_lines(incoming: &Incoming) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(about) = &incoming.about {
+        lines.push(format!("(About: {})", one_line(about, 200)));
+    }
     if let Some(Quoted { from, ours, text }) = &incoming.quoted {
         let whose =
             if *ours { "your message".to_owned() } else { format!("a message of {}", one_line(from, 64)) };

@@ -21,7 +21,7 @@ mod imitated {
     use std::sync::Arc;
 
     use anyhow::{Result, anyhow};
-    use sb_engine::channel::standin::{serve, with_page};
+    use sb_engine::channel::standin::{listen, serve, with_page};
     use sb_net::{Http, SystemClock};
     use tokio::net::TcpListener;
 
@@ -70,8 +70,13 @@ mod imitated {
             "{} bridge --via {id} --slug {id}-standin --profile assistant --allow {allowed} --approvers {allowed}",
             quoted(program)
         );
+        let lines = standin.lines();
         for (key, value) in standin.settings() {
-            if key == "api_url" {
+            if let Some(served) = lines.iter().find(|line| line.setting == key) {
+                let listener = TcpListener::bind((at.ip(), 0)).await?;
+                line += &format!(" --set {key}={}{}", served.scheme, listener.local_addr()?);
+                tokio::spawn(listen(listener, Arc::clone(&served.talks)));
+            } else if key == "api_url" {
                 line += &format!(" --set api_url={url}");
             } else if manifest.fields.iter().any(|field| field.key == key && field.required) {
                 line += &format!(" --set {key}={}", quoted(&value));
