@@ -56,7 +56,7 @@ pub enum Flaw {
     AnswersEverything,
     /// Cuts what it fetches and sends short.
     CutsFiles,
-    /// Does not say which messages are one album.
+    /// Makes several messages of what was sent together, and does not say that they are one album.
     ScattersAlbums,
     /// Opens a feed and then waits for ever when its connection breaks.
     StaysDeaf,
@@ -337,9 +337,11 @@ impl Heard {
                     said.person = self.first.get_or_insert_with(|| said.person.clone()).clone();
                 }
                 Flaw::AnswersEverything => said.addressed = true,
-                Flaw::ScattersAlbums => said.album = None,
                 _ => {}
             }
+        }
+        if flaw == Flaw::ScattersAlbums {
+            batch.events = std::mem::take(&mut batch.events).into_iter().flat_map(scattered).collect();
         }
     }
 }
@@ -366,6 +368,22 @@ impl Webhook for BrokenChannel {
         }
         Verdict::Take(batch, reply)
     }
+}
+
+/// What was sent together, as messages of one file each.
+fn scattered(event: Event) -> Vec<Event> {
+    let Event::Said(said) = event else { return vec![event] };
+    let files = said.files.iter().skip(1).cloned().enumerate();
+    let others = files.map(|(at, file)| Incoming {
+        key: format!("{}:{at}", said.key),
+        text: String::new(),
+        files: vec![file],
+        album: None,
+        ..(*said).clone()
+    });
+    let first =
+        Incoming { files: said.files.iter().take(1).cloned().collect(), album: None, ..(*said).clone() };
+    std::iter::once(first).chain(others).map(Event::from).collect()
 }
 
 #[async_trait]
