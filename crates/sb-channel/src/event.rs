@@ -46,6 +46,10 @@ pub enum Event {
     },
     /// What became of something we sent, told later.
     Reported(Report),
+    /// Something for whoever runs this, such as a message that is not answered and why: a line of the channel's log.
+    Noted {
+        what: String,
+    },
     /// Nobody here knows what it is: kept, counted, passed over. `raw` is the payload.
     Unknown {
         what: String,

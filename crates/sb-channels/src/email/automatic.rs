@@ -1,6 +1,6 @@
-//! What is never answered: what a program sent, a list, a bounce, or we ourselves.
+//! What is never answered: what a program sent, a list, or we ourselves.
 
-use mail_parser::{Message, MimeHeaders};
+use mail_parser::Message;
 
 /// How our own message ids begin.
 pub(super) const OURS: &str = "ob-";
@@ -16,9 +16,6 @@ pub(super) fn why(mail: &Message<'_>, head: &[(&str, &str)], from: &str, ours: &
         let found = head.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.trim())
     };
-    if let Some(report) = report(mail) {
-        return Some(report);
-    }
     if field("Return-Path") == Some("<>") {
         return Some("it has no return path: a report of a program".to_owned());
     }
@@ -43,27 +40,4 @@ pub(super) fn why(mail: &Message<'_>, head: &[(&str, &str)], from: &str, ours: &
         return Some("we wrote it".to_owned());
     }
     NOBODY.contains(&local).then(|| format!("nobody reads what is sent to {from}"))
-}
-
-/// What a report on a mail of ours says.
-fn report(mail: &Message<'_>) -> Option<String> {
-    let kind = mail.content_type()?;
-    if !(kind.ctype().eq_ignore_ascii_case("multipart") && kind.subtype()?.eq_ignore_ascii_case("report")) {
-        return None;
-    }
-    let is_status = |part: &&mail_parser::MessagePart<'_>| {
-        part.content_type().and_then(|kind| kind.subtype()).is_some_and(|kind| kind.ends_with("delivery-status"))
-    };
-    let status = mail.parts.iter().find(is_status).map(|part| String::from_utf8_lossy(part.contents()).into_owned());
-    let field = |name: &str| {
-        let lines = status.as_deref().unwrap_or_default().lines();
-        let found = lines.filter_map(|line| line.split_once(':')).find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.trim().rsplit(';').next().unwrap_or_default().trim().to_owned())
-    };
-    Some(match (field("Action"), field("Final-Recipient"), field("Status")) {
-        (Some(action), Some(to), code) => {
-            format!("a report: mail to {to} is {action} ({})", code.unwrap_or_else(|| "no code".to_owned()))
-        }
-        _ => "a report of a mail server".to_owned(),
-    })
 }

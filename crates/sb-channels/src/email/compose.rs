@@ -122,7 +122,11 @@ fn html(words: &Rendered) -> String {
             out += &begin(&span.style);
             open.push(span);
         }
-        escape(&mut out, c);
+        match c {
+            // Where a mail program drops the style, lines must not run together.
+            '\n' if !open.iter().any(|span| matches!(span.style, Style::Pre { .. })) => out += "<br>",
+            other => escape(&mut out, other),
+        }
     }
     while let Some(span) = open.pop() {
         out += end(&span.style);

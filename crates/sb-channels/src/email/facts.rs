@@ -1,8 +1,7 @@
 //! What email can, needs and rests on, as values.
 
-use sb_channel::model::ChatSort;
 use sb_channel::text::{Dialect, Fit, Unit};
-use sb_channel::{Features, Field, FilesOut, Manifest, Proof, TextRules, Trust};
+use sb_channel::{Features, Field, FilesOut, Manifest, Proof, Repeats, TextRules, Trust};
 
 use super::address;
 
@@ -18,8 +17,9 @@ const FEATURES: Features = Features {
     ..Features::PLAIN
 };
 
-pub(super) const fn features(_: ChatSort) -> Features {
-    FEATURES
+/// `provider_files`: what was taken from us can be found among what was sent.
+pub(super) const fn features(provider_files: bool) -> Features {
+    Features { repeats: if provider_files { Repeats::Found } else { Repeats::Seen }, ..FEATURES }
 }
 
 pub(super) fn manifest() -> Manifest {
@@ -39,8 +39,8 @@ pub(super) fn manifest() -> Manifest {
             "What stands below the new words of a mail (the old mail, a signature) is cut off by guessing.",
             "Encrypted mail (S/MIME, PGP) is a file to the agent; it is not opened.",
             "Ten files of a mail are taken at most, and a mail above 36 MB is read without them.",
-            "Mail has no key by which a repeated send is dropped: if its answer is lost, it goes once more under the same Message-ID, and people may see it twice.",
-            "That a mail of ours came back is listed for the operator; its writer is not told.",
+            "Mail has no key by which a repeated send is dropped: if its answer is lost, it is looked for among the sent mail; where the provider does not file that by itself, it goes once more under the same Message-ID, and people may see it twice.",
+            "That a mail of ours came back is a line of the channel's log; an address that is none is not written to again until it writes.",
         ],
         proof: Proof::StandIn,
         page: include_str!("README.md"),
@@ -77,8 +77,12 @@ fn fields() -> Vec<Field> {
         },
         Field::new("folder", "Folder", "What is read: INBOX unless set."),
         Field {
-            choices: &["on", "off"],
-            ..Field::new("sent_copies", "Copies", "off where the provider keeps a copy of what is sent by itself (Gmail, Microsoft).")
+            choices: &["ours", "provider"],
+            ..Field::new(
+                "sent_copies",
+                "Who files sent mail",
+                "ours unless set: a copy is put into the folder of sent mail; provider, where it files what it takes by itself (Gmail, Microsoft): then a mail whose answer was lost is looked for there and not sent twice.",
+            )
         },
         Field::new("trust_certificates", "Certificates", "Trusted beside the machine's, as PEM: for a server of your own."),
         Field::new("oauth_url", "Token address", "Where tokens are got, in place of a password."),

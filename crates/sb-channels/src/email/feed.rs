@@ -120,7 +120,10 @@ impl Updates for Reading {
 
     async fn ack(&mut self) -> Result<()> {
         let given = std::mem::take(&mut self.given);
-        let Some(mut session) = self.session.take().filter(|_| !given.is_empty()) else { return Ok(()) };
+        if given.is_empty() {
+            return Ok(());
+        }
+        let Some(mut session) = self.session.take() else { return Ok(()) };
         let uids: Vec<String> = given.iter().map(u32::to_string).collect();
         let flags = if self.keyword { format!("\\Seen {DONE}") } else { "\\Seen".to_owned() };
         let marking = async {
@@ -175,8 +178,9 @@ impl Reading {
                 "the mailbox was made anew (UIDVALIDITY {} is {validity} now): its mail of three days is read again, and what is known falls out",
                 before.validity
             );
-            self.news.push(Event::Unknown { what, raw: before.written() });
+            self.news.push(Event::Noted { what });
         }
+        self.given.clear();
         self.place = Some(Place { validity, last: next - 1 });
         self.is_catching_up = true;
         Ok(session)
@@ -215,7 +219,7 @@ impl Reading {
             let most = filed.is_cut.then_some(BEGINNING);
             if let Some(raw) = imap::body(session, uid, most).await? {
                 bytes += raw.len() as u64;
-                events.push(parse::event(&raw, &filed, &self.email.mailbox));
+                events.push(parse::event(&raw, &filed, &self.email.mailbox, |id, to| self.email.is_sent(id, to)));
             }
         }
         // Nothing of this is kept before all of it was read: dropped half-way, it is read again.

@@ -24,6 +24,8 @@ use super::tokens::Key;
 
 /// For each command.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For the first words: a server that waits for TLS says none.
+const GREETING: Duration = Duration::from_secs(30);
 /// Bytes that one command may bring.
 const MOST_AT_ONCE: u64 = 64 * 1024 * 1024;
 
@@ -74,9 +76,8 @@ fn client(stream: Box<dyn Stream>) -> Client<Wire> {
 
 /// Connects and logs in.
 pub(super) async fn open(http: &Http, server: &Server, key: &Key) -> Result<Session> {
-    let first = if server.starts_plain { server.plain() } else { server.remote.clone() };
-    let mut plain = client(http.open(&first).await?);
-    greeting(&mut plain).await?;
+    let mut plain = client(server.connect(http).await?);
+    greeting(&mut plain).await.map_err(|fault| server.advised(fault))?;
     if server.starts_plain {
         plain = begin_tls(http, server, plain).await?;
     }
@@ -90,13 +91,13 @@ pub(super) async fn open(http: &Http, server: &Server, key: &Key) -> Result<Sess
     match tokio::time::timeout(PATIENCE, logging_in).await {
         Ok(Ok(session)) => Ok(session),
         Ok(Err((why, _))) => Err(fault(doing, &why, true)),
-        Err(_) => Err(silent(doing)),
+        Err(_) => Err(silent(doing, PATIENCE)),
     }
 }
 
 async fn greeting(client: &mut Client<Wire>) -> Result<()> {
     let doing = "connecting to the mail server";
-    let read = tokio::time::timeout(PATIENCE, client.read_response()).await.map_err(|_| silent(doing))?;
+    let read = tokio::time::timeout(GREETING, client.read_response()).await.map_err(|_| silent(doing, GREETING))?;
     let greeting = read.map_err(|why| fault(doing, &Error::Io(why), false))?;
     let passing = FaultKind::Passing { wait_ms: None };
     let greeting = greeting.ok_or_else(|| Fault::new(passing.clone(), doing, "it closed the connection"))?;
@@ -112,7 +113,7 @@ async fn greeting(client: &mut Client<Wire>) -> Result<()> {
 async fn begin_tls(http: &Http, server: &Server, mut client: Client<Wire>) -> Result<Client<Wire>> {
     let doing = "agreeing on TLS";
     let asked = tokio::time::timeout(PATIENCE, client.run_command_and_check_ok("STARTTLS", None)).await;
-    match asked.map_err(|_| silent(doing))? {
+    match asked.map_err(|_| silent(doing, PATIENCE))? {
         Ok(()) => {
             // What was sent along with the answer came before TLS, and is thrown away with the client.
             let plain = client.into_inner().stream;
@@ -144,7 +145,7 @@ pub(super) async fn timed<T>(
 ) -> Result<T> {
     match tokio::time::timeout(PATIENCE, step).await {
         Ok(done) => done.map_err(|why| fault(doing, &why, false)),
-        Err(_) => Err(silent(doing)),
+        Err(_) => Err(silent(doing, PATIENCE)),
     }
 }
 
@@ -204,7 +205,7 @@ pub(super) fn fault(doing: &str, why: &Error, logging_in: bool) -> Fault {
     Fault::new(kind, doing, detail)
 }
 
-pub(super) fn silent(doing: &str) -> Fault {
-    let detail = format!("the server said nothing for {} seconds", PATIENCE.as_secs());
+fn silent(doing: &str, patience: Duration) -> Fault {
+    let detail = format!("the server said nothing for {} seconds", patience.as_secs());
     Fault::new(FaultKind::Passing { wait_ms: None }, doing, detail)
 }

@@ -11,6 +11,7 @@ mod facts;
 mod feed;
 mod imap;
 mod parse;
+mod report;
 mod settings;
 mod smtp;
 #[cfg(feature = "standins")]
@@ -20,7 +21,9 @@ mod thread;
 mod tokens;
 mod verdict;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_imap::types::NameAttribute;
 use async_trait::async_trait;
@@ -49,7 +52,14 @@ struct Email {
     clock: Arc<dyn Clock>,
     mailbox: Mailbox,
     tokens: Tokens,
+    /// The last mails we sent, by id and address: reports are judged by it.
+    sent: Mutex<VecDeque<(String, String)>>,
 }
+
+/// Mails whose reports are still understood.
+const MOST_SENT: usize = 1_000;
+/// Keeping a copy and a flag is a service to people: sending does not wait for it longer than this.
+const KEEPING: Duration = Duration::from_secs(20);
 
 /// The same with its feed.
 struct Post {
@@ -59,7 +69,7 @@ struct Post {
 
 fn open(context: ChannelContext, settings: &Settings) -> Result<Arc<dyn Channel>> {
     let mailbox = Mailbox::read(settings)?;
-    let email = Email { http: context.http, clock: context.clock, mailbox, tokens: Tokens::default() };
+    let email = Email { http: context.http, clock: context.clock, mailbox, tokens: Tokens::default(), sent: Mutex::default() };
     let email = Arc::new(email);
     Ok(Arc::new(Post { inbox: Inbox(Arc::clone(&email)), email }))
 }
@@ -101,33 +111,51 @@ impl Email {
         let (to, thread) = (letter.to.to_owned(), letter.thread.cloned());
         let own_id = compose::own_id(letter.key, &self.mailbox);
         let mail = letter.write(&self.mailbox)?;
-        if maybe_sent && self.is_sent(&own_id).await {
-            return Ok(());
+        if maybe_sent {
+            match self.is_filed(&own_id).await {
+                Ok(true) => return Ok(()),
+                // Where the provider files what it took, looking settles it: without a look nothing is repeated.
+                Err(why) if self.mailbox.provider_files => return Err(why),
+                Ok(false) | Err(_) => {}
+            }
         }
         let mut line = self.line().await?;
+        self.note(own_id, &to);
         line.submit(&self.mailbox.address, &to, &mail).await?;
         // It is sent; what follows is for people who look into the mailbox, and may fail.
-        let _ = self.keep(&mail, thread.as_ref()).await;
+        let _ = tokio::time::timeout(KEEPING, self.keep(&mail, thread.as_ref())).await;
         Ok(())
     }
 
+    fn note(&self, own_id: String, to: &str) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if sent.len() >= MOST_SENT {
+            sent.pop_front();
+        }
+        sent.push_back((own_id, to.to_owned()));
+    }
+
+    /// Whether we sent a mail of that id to that address.
+    fn is_sent(&self, own_id: &str, to: &str) -> bool {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.iter().any(|(id, address)| id == own_id && address == to)
+    }
+
     /// Whether a mail of that id lies in the folder of what was sent.
-    async fn is_sent(&self, own_id: &str) -> bool {
-        let looking = async {
-            let mut session = self.session().await?;
-            let Some(folder) = sent_folder(&mut session).await? else { return Ok(false) };
-            timed("looking for a mail", session.examine(&folder)).await?;
-            let query = format!("HEADER Message-ID {}", quoted(own_id));
-            let found = timed("looking for a mail", session.uid_search(query)).await?;
-            let _ = session.logout().await;
-            Ok::<_, Fault>(!found.is_empty())
-        };
-        looking.await.unwrap_or(false)
+    async fn is_filed(&self, own_id: &str) -> Result<bool> {
+        let doing = "looking for a mail that was sent";
+        let mut session = self.session().await?;
+        let Some(folder) = sent_folder(&mut session).await? else { return Ok(false) };
+        timed(doing, session.examine(&folder)).await?;
+        let query = format!("HEADER Message-ID {}", quoted(own_id));
+        let found = timed(doing, session.uid_search(query)).await?;
+        let _ = session.logout().await;
+        Ok(!found.is_empty())
     }
 
     async fn keep(&self, mail: &[u8], answers: Option<&Thread>) -> Result<()> {
         let mut session = self.session().await?;
-        if self.mailbox.keeps_copies
+        if !self.mailbox.provider_files
             && let Some(folder) = sent_folder(&mut session).await?
         {
             timed("keeping a copy", session.append(&folder, Some("(\\Seen)"), None, mail)).await?;
@@ -198,14 +226,14 @@ impl Channel for Post {
         self.email.line().await?.leave().await;
         let mut account = Account::new(mailbox.address.clone(), mailbox.address.clone());
         account.link = Some(format!("mailto:{}", mailbox.address));
-        if sent.is_none() && mailbox.keeps_copies {
-            account.notes.push("There is no folder of sent mail, so no copies of answers are kept there.".to_owned());
+        if sent.is_none() {
+            account.notes.push("There is no folder of sent mail: no copies are kept, and a mail whose answer is lost cannot be found there.".to_owned());
         }
         Ok(account)
     }
 
-    fn features(&self, chat: &Chat) -> Features {
-        facts::features(chat.sort)
+    fn features(&self, _: &Chat) -> Features {
+        facts::features(self.email.mailbox.provider_files)
     }
 
     fn inlet(&self) -> Inlet<'_> {

@@ -1,7 +1,7 @@
 //! A mail as an event. Pure: the same mail, filed the same way, is always the same event.
 //!
-//! What the provider does not vouch for, what a program sent, and what names no single writer is kept as
-//! something nobody knows, with the reason; nothing of it reaches the agent.
+//! Of what the provider does not vouch for, what a program sent, and what names no single writer, only the
+//! reason is told, to whoever runs this; nothing of it reaches the agent.
 
 use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders};
 use sb_channel::model::{Chat, FileRef, Handle, MessageRef, Person, Timestamp};
@@ -11,6 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::settings::Mailbox;
+use super::report::Report;
 use super::thread::Thread;
 use super::{address, automatic, text};
 
@@ -37,29 +38,35 @@ pub(super) struct Filed {
     pub is_cut: bool,
 }
 
-/// A mail as an event.
-pub(super) fn event(raw: &[u8], filed: &Filed, mailbox: &Mailbox) -> Event {
+/// A mail as an event. `is_sent` says whether we sent a mail of that id to that address.
+pub(super) fn event(
+    raw: &[u8],
+    filed: &Filed,
+    mailbox: &Mailbox,
+    is_sent: impl Fn(&str, &str) -> bool,
+) -> Event {
     let Some(mail) = MessageParser::default().parse(raw) else {
-        return left(None, filed, "it is no mail that can be read");
+        return left(None, "it is no mail that can be read");
     };
+    if let Some(report) = Report::of(&mail) {
+        // Anybody can write a report: it counts only where it names a mail that we sent to that address.
+        return match report.to.as_deref().zip(report.mail.as_deref()) {
+            Some((to, id)) if report.says_nobody_is_there() && is_sent(id, to) => {
+                Event::Gone { chat: to.to_owned(), why: report.to_string() }
+            }
+            _ => left(Some(&mail), &report.to_string()),
+        };
+    }
     match said(&mail, filed, mailbox) {
         Ok(said) => said.into(),
-        Err(why) => left(Some(&mail), filed, &why),
+        Err(why) => left(Some(&mail), &why),
     }
 }
 
-/// What is not passed on to the agent: which mail it is, and why.
-fn left(mail: Option<&Message<'_>>, filed: &Filed, why: &str) -> Event {
+/// What is not passed on to the agent: whose it is, and why.
+fn left(mail: Option<&Message<'_>>, why: &str) -> Event {
     let writer = mail.and_then(|mail| mail.from()?.first()?.address().map(str::to_owned)).unwrap_or_default();
-    let subject = mail.and_then(Message::subject).unwrap_or_default();
-    let raw = json!({
-        "from": one_line(&writer, 254),
-        "subject": one_line(subject, 200),
-        "message_id": mail.and_then(Message::message_id).map(|id| one_line(id, 254)),
-        "uid": filed.uid,
-        "why": why,
-    });
-    Event::Unknown { what: format!("a mail of {}: {why}", one_line(&writer, 100)), raw: raw.to_string() }
+    Event::Noted { what: format!("not answered: a mail of {}: {why}", one_line(&writer, 100)) }
 }
 
 fn said(mail: &Message<'_>, filed: &Filed, mailbox: &Mailbox) -> Result<Incoming, String> {
@@ -94,7 +101,9 @@ fn said(mail: &Message<'_>, filed: &Filed, mailbox: &Mailbox) -> Result<Incoming
     incoming.at = Some(filed.at);
     let written = mail.date().map(|date| date.to_timestamp().saturating_mul(1000));
     if written.is_none_or(|written| (filed.at.0 - written).abs() > MOST_OFF_MS) {
-        incoming.forwarded = Some("a mail that says another day than it came".to_owned());
+        let day = written.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+        let dated = day.map_or("without a date".to_owned(), |day| day.strftime("dated %Y-%m-%d").to_string());
+        incoming.forwarded = Some(format!("{}, {dated}", one_line(&incoming.person.name, 40)));
     }
     Ok(incoming)
 }

@@ -3,7 +3,7 @@
 //! Everything is judged here, before anything is connected to; an error names the field and what to set.
 
 use sb_channel::model::{Fault, FaultKind, Secret};
-use sb_channel::net::{Remote, Tls};
+use sb_channel::net::{Http, Remote, Stream, Tls};
 use sb_channel::{Result, Settings};
 
 use super::address;
@@ -22,8 +22,8 @@ pub(super) struct Mailbox {
     /// What is read.
     pub folder: String,
     pub trusted: Trusted,
-    /// What we send is put into the folder of sent mail too.
-    pub keeps_copies: bool,
+    /// The provider files what it takes from us by itself, so that it can be found; else we keep copies.
+    pub provider_files: bool,
 }
 
 /// How we log in.
@@ -49,6 +49,7 @@ pub(super) struct Server {
     pub starts_plain: bool,
     /// It may stay plain: the server is this very machine.
     pub may_stay_plain: bool,
+    sort: Sort,
 }
 
 /// A kind of server: its name, and its ports with TLS from the first byte and without.
@@ -71,7 +72,6 @@ impl Mailbox {
             text(key).ok_or_else(|| wrong(format!("`{key}` is not set: the server's name, as your provider says it")))
         };
         let roots = text("trust_certificates");
-        let copies = text("sent_copies").unwrap_or("on") == "on";
         Ok(Self {
             name: text("name").map(str::to_owned),
             user: text("user").unwrap_or(named).to_owned(),
@@ -80,7 +80,7 @@ impl Mailbox {
             smtp: server(needed("smtp")?, SMTP, roots)?,
             folder: text("folder").unwrap_or("INBOX").to_owned(),
             trusted: Trusted::read(settings)?,
-            keeps_copies: copies,
+            provider_files: text("sent_copies") == Some("provider"),
             address,
         })
     }
@@ -138,7 +138,7 @@ fn server(text: &str, (name, tls_port, plain_port): Sort, roots: Option<&str>) -
     }
     let may_stay_plain = starts_plain && is_this_machine(&host);
     let tls = Tls { roots: roots.map(str::to_owned), ..Tls::default() };
-    Ok(Server { remote: Remote { host, port, tls: Some(tls) }, starts_plain, may_stay_plain })
+    Ok(Server { remote: Remote { host, port, tls: Some(tls) }, starts_plain, may_stay_plain, sort: (name, tls_port, plain_port) })
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -146,8 +146,20 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 impl Server {
-    /// The same without TLS, to begin with.
-    pub fn plain(&self) -> Remote {
-        Remote { tls: None, ..self.remote.clone() }
+    /// Opens a stream, with TLS if that begins with the first byte.
+    pub async fn connect(&self, http: &Http) -> Result<Box<dyn Stream>> {
+        let plain = || Remote { tls: None, ..self.remote.clone() };
+        let first = if self.starts_plain { plain() } else { self.remote.clone() };
+        http.open(&first).await.map_err(|fault| self.advised(fault))
+    }
+
+    /// A failure before anything was agreed on: most often a port that was meant for something else.
+    pub fn advised(&self, fault: Fault) -> Fault {
+        let (name, tls_port, plain_port) = self.sort;
+        let detail = format!(
+            "{}; is it the right port? {name}s://HOST is TLS from the first byte (port {tls_port}), {name}://HOST is STARTTLS (port {plain_port})",
+            fault.detail
+        );
+        Fault { detail, ..fault }
     }
 }

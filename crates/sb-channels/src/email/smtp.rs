@@ -18,6 +18,8 @@ use super::tokens::Key;
 
 /// For each answer; servers take their time over the final dot.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For its first words: a server that waits for TLS says none.
+const GREETING: Duration = Duration::from_secs(30);
 const FINAL_PATIENCE: Duration = Duration::from_secs(600);
 /// What a busy server is given, since it names no time itself.
 const WAIT_MS: u64 = 60_000;
@@ -53,11 +55,10 @@ enum Step {
 impl Line {
     /// Connects, agrees on TLS, logs in.
     pub async fn open(http: &Http, server: &Server, key: &Key) -> Result<Self> {
-        let first = if server.starts_plain { server.plain() } else { server.remote.clone() };
-        let host = format!("{}:{}", first.host, first.port);
-        let stream = BufReader::new(http.open(&first).await?);
+        let host = format!("{}:{}", server.remote.host, server.remote.port);
+        let stream = BufReader::new(server.connect(http).await?);
         let mut line = Self { stream, can: Vec::new(), host };
-        let greeting = line.answer(PATIENCE).await?;
+        let greeting = line.answer(GREETING).await.map_err(|fault| server.advised(fault))?;
         line.expect(greeting, 220, Step::Greeting)?;
         line.hello().await?;
         if server.starts_plain {
@@ -90,7 +91,8 @@ impl Line {
         let content = with_dots(mail);
         self.write(&content).await?;
         // From here on it may have been taken, whatever is heard of it.
-        let maybe = |fault: Fault| Fault { maybe_done: true, ..fault };
+        let wait_ms = Some(WAIT_MS);
+        let maybe = |fault: Fault| Fault { kind: FaultKind::Passing { wait_ms }, maybe_done: true, ..fault };
         self.write(b".\r\n").await.map_err(maybe)?;
         let answer = self.answer(FINAL_PATIENCE).await.map_err(maybe)?;
         self.expect(answer, 250, Step::Content)?;

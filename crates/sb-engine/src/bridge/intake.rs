@@ -94,6 +94,7 @@ pub(super) async fn take(
                 after.push(After::Back(chat));
             }
             Event::Reported(report) => after.push(After::Reported(report)),
+            Event::Noted { what } => bridge.log.say(engine.inner().clock.now(), &one_line(&what, 300)),
             Event::Unknown { what, raw } => {
                 metrics::counter!("switchboard_updates_unknown_total").increment(1);
                 let detail = format!("an update of a kind that is not known: {}", one_line(&what, 80));
