@@ -5,8 +5,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Attachment, Mailbox as Named, MultiPart, SinglePart};
+use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Body, Mailbox as Named, MultiPart, SinglePart};
 use sb_channel::Result;
 use sb_channel::model::{Fault, FaultKind, Timestamp};
 use sb_channel::text::{Rendered, Span, Style, one_line};
@@ -100,6 +100,9 @@ fn body(
     for (name, media_type, bytes) in files {
         let kind = ContentType::parse(&media_type).or_else(|_| ContentType::parse("application/octet-stream"));
         let kind = kind.map_err(|why| refused(&why))?;
+        // As text it would come with other line ends.
+        let bytes = Body::new_with_encoding(bytes, ContentTransferEncoding::Base64);
+        let bytes = bytes.map_err(|_| refused(&"a file cannot be written as base64"))?;
         mixed = mixed.singlepart(Attachment::new(one_line(&name, 120)).body(bytes, kind));
     }
     Ok(Whole::Many(mixed))
