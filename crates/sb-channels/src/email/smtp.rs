@@ -64,7 +64,10 @@ impl Line {
         if server.starts_plain {
             line = line.begin_tls(http, server).await?;
         }
-        line.log_in(key).await?;
+        line.log_in(key).await.map_err(|fault| match fault.kind {
+            FaultKind::Refused => server.advised(fault),
+            _ => fault,
+        })?;
         Ok(line)
     }
 
@@ -131,6 +134,10 @@ impl Line {
     async fn log_in(&mut self, key: &Key) -> Result<()> {
         let ways = self.can.iter().find_map(|line| line.strip_prefix("AUTH")).unwrap_or_default().to_owned();
         let offers = |way: &str| ways.split([' ', '=']).any(|offered| offered == way);
+        if ways.is_empty() {
+            let detail = format!("{} offers no way to log in (AUTH)", self.host);
+            return Err(Fault::new(FaultKind::Refused, "logging in to send", detail));
+        }
         let said = match key {
             Key::Token { .. } => {
                 let said = self.say(&format!("AUTH XOAUTH2 {}", STANDARD.encode(key.xoauth2()))).await?;

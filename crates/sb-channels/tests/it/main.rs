@@ -2,6 +2,7 @@
 
 mod bridge;
 mod conformance;
+mod email;
 mod handles;
 mod jobs;
 mod options;

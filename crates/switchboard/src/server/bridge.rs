@@ -189,12 +189,16 @@ async fn answers(
 /// Why it did not start, with what to do.
 fn not_started(why: &Fault, kind: &KindInfo) -> anyhow::Error {
     let detail = output::sentence(&why.detail);
-    let secrets: Vec<&str> =
-        kind.fields.iter().filter(|f| f.secret && f.required).map(|f| f.key.as_str()).collect();
+    let secrets = kind.fields.iter().filter(|f| f.secret);
+    let mut needed: Vec<&str> = secrets.clone().filter(|f| f.required).map(|f| f.key.as_str()).collect();
+    if needed.is_empty() {
+        // There are several ways to log in: the first is the usual one.
+        needed.extend(secrets.take(1).map(|f| f.key.as_str()));
+    }
     anyhow!(match &why.kind {
         FaultKind::Auth => {
             let set =
-                secrets.iter().map(|key| format!("--set {key}=… or {}", changes::variable(&kind.id, key)));
+                needed.iter().map(|key| format!("--set {key}=… or {}", changes::variable(&kind.id, key)));
             format!(
                 "{} does not accept the credentials: {} Give the right ones with {}.",
                 kind.label,

@@ -58,6 +58,8 @@ struct State {
     logins: VecDeque<Breakage>,
     drops: u64,
     requests: u64,
+    /// What is taken from us lies among the sent mail at once.
+    files_sent: bool,
 }
 
 impl Provider {
@@ -74,8 +76,16 @@ impl Provider {
             logins: VecDeque::new(),
             drops: 0,
             requests: 0,
+            files_sent: false,
         };
         Self(Arc::new(Shared { clock, state: Mutex::new(state), changed }))
+    }
+
+    /// One that files what it takes from us by itself, as the largest do.
+    pub fn filing(clock: Arc<dyn Clock>) -> Self {
+        let provider = Self::new(clock);
+        provider.change(|state| state.files_sent = true);
+        provider
     }
 
     /// The mailbox is made anew, as after a restore: every UID means another mail, or none.
@@ -98,6 +108,17 @@ impl Provider {
     /// The mails we sent, as they are kept.
     pub fn sent(&self) -> Vec<Vec<u8>> {
         self.look(|state| state.sent.mails.iter().map(|mail| mail.raw.clone()).collect())
+    }
+
+    /// Our end of a connection to one of its servers, by the port.
+    pub fn stream(&self, to: &Remote) -> Option<Box<dyn Stream>> {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        match to.port {
+            143 => drop(tokio::spawn(self.talk_imap(Box::new(theirs)))),
+            587 => drop(tokio::spawn(self.talk_smtp(Box::new(theirs)))),
+            _ => return None,
+        }
+        Some(Box::new(ours))
     }
 
     fn look<T>(&self, read: impl FnOnce(&State) -> T) -> T {
@@ -147,13 +168,7 @@ impl Service for InProcess {
         Box::pin(async { Err(Lost { arrived: false }) })
     }
     fn open(&self, to: &Remote) -> Option<Box<dyn Stream>> {
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        match to.port {
-            143 => drop(tokio::spawn(self.0.talk_imap(Box::new(theirs)))),
-            587 => drop(tokio::spawn(self.0.talk_smtp(Box::new(theirs)))),
-            _ => return None,
-        }
-        Some(Box::new(ours))
+        self.0.stream(to)
     }
 }
 
@@ -179,7 +194,8 @@ impl StandIn for Provider {
             ("imap", "imap://localhost"),
             ("smtp", "smtp://localhost"),
         ];
-        all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        let files_sent = self.look(|state| state.files_sent).then_some(("sent_copies", "provider"));
+        all.into_iter().chain(files_sent).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
     }
 
     fn person(&self, name: &str) -> Person {

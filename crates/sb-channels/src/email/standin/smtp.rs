@@ -96,6 +96,12 @@ fn take(provider: &Provider, to: &[String], mail: Option<Vec<u8>>) -> Option<&'s
         return refusal;
     }
     to.iter().for_each(|to| provider.hand_over(to, &mail));
+    let now = provider.0.clock.now();
+    provider.change(|state| {
+        if state.files_sent {
+            state.sent.add(mail.clone(), now, &["\\Seen".to_owned()]);
+        }
+    });
     let is_lost = provider.goes_wrong(|how| how == Breakage::LostAnswer);
     (!is_lost).then_some("250 2.0.0 Taken")
 }
