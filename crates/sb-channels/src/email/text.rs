@@ -6,8 +6,9 @@
 /// How the line begins that stands above the old mail, in the languages mail programs speak.
 const WROTE: [&str; 9] =
     ["On ", "Am ", "Le ", "El ", "Il ", "Op ", "Em ", "W dniu ", "Den "];
-const WROTE_ENDS: [&str; 9] =
-    ["wrote:", "schrieb:", "écrit :", "escribió:", "ha scritto:", "schreef:", "escreveu:", "napisał(a):", "skrev:"];
+/// The word of it that says so; its line ends with a colon.
+const SAYS: [&str; 9] =
+    ["wrote", "schrieb", "écrit", "escribió", "ha scritto", "schreef", "escreveu", "napisał", "skrev"];
 /// Lines above which the old mail's header begins.
 const RULES: [&str; 5] = [
     "-----Original Message-----",
@@ -38,7 +39,7 @@ pub(super) fn new_words(text: &str) -> String {
 }
 
 fn is_wrote(line: &str) -> bool {
-    WROTE.iter().any(|word| line.starts_with(word)) && WROTE_ENDS.iter().any(|end| line.ends_with(end))
+    line.ends_with(':') && WROTE.iter().any(|word| line.starts_with(word)) && SAYS.iter().any(|word| line.contains(word))
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ fn an_approver_whom_nobody_vouches_for_decides_nothing() {
     let mut messenger = Messenger::new(&subject());
     let clock = messenger.clock.clone();
     messenger.live(async |life| {
-        life.say("!tool delete {}\n!say It is done.");
-        let asked = life.until("a question", |seen| seen.count("1") > 0).await;
+        life.say("!tool write_file {\"path\": \"notes.md\", \"text\": \"milk\"}\n!say It is done.");
+        let asked = life.until_said("1. Allow once").await;
         let ann = life.ann.id.clone().expect("an address");
         let forged = "dmarc=fail header.from=example.org";
         deliver(forged, &ann, "forged@example.org", "1", clock.now());
@@ -109,11 +109,15 @@ fn a_file_of_a_mail_outlives_a_restart() {
         bytes: Bytes::from_static(b"three lines\n"),
     };
     messenger.live(async |life| {
+        life.pass(1_000).await;
+        // The open session goes on; one to fetch the file by is not to be had.
+        life.standin.break_receiving(Breakage::Flaky, 1_000);
         assert!(life.standin.send_files(&life.chat, &life.ann, "Look at this.", &[notes]));
-        // Killed as soon as it is taken.
-        while life.engine.unfinished().await.expect("a count") == 0 {
-            life.pass(10).await;
+        while life.standin.unacknowledged() > 0 {
+            life.pass(100).await;
         }
+        assert_eq!(life.seen().ours().count(), 0);
+        life.standin.mend();
     });
     messenger.live(async |life| {
         let seen = life.until_said("notes.txt").await;
