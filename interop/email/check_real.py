@@ -196,7 +196,7 @@ def log_ins_that_fail_are_told(servers, settings):
         ({"imap": f"imaps://localhost:{servers.imap}"}, "is it the right port?"),
         ({"imap": f"imap://localhost:{servers.submission}"}, "is it the right port?"),
         ({"smtp": f"smtps://localhost:{servers.submission}"}, "is it the right port?"),
-        ({"smtp": f"smtp://localhost:{servers.mx}"}, "logging in"),
+        ({"smtp": f"smtp://localhost:{servers.mx}"}, "no way to log in"),
         ({"trust_certificates": (servers.at / "tls/stranger.pem").read_text()}, "certificate"),
     ]
     for change, says in cases:

@@ -289,7 +289,7 @@ mod tests {
         assert!(one_above.vouches(&[received, received, (AR, good)], "a.test").is_err());
     }
 
-    /// Holds: M-email-05, N-47.
+    /// Holds: M-email-05.
     #[test]
     fn a_signature_counts_for_the_domains_of_its_organisation() {
         let by_dkim = trusting(&[("authserv", "mx.example.test"), ("accept", "dkim")]);
