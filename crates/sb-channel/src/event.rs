@@ -46,6 +46,10 @@ pub enum Event {
     },
     /// What became of something we sent, told later.
     Reported(Report),
+    /// Something for whoever runs this, such as a message that is not answered and why: a line of the channel's log.
+    Noted {
+        what: String,
+    },
     /// Nobody here knows what it is: kept, counted, passed over. `raw` is the payload.
     Unknown {
         what: String,
@@ -74,6 +78,8 @@ pub struct Incoming {
     pub quoted: Option<Quoted>,
     /// It is somebody else's words, passed on: whose.
     pub forwarded: Option<String>,
+    /// What it is about, where that stands beside the words: a mail's subject.
+    pub about: Option<String>,
     pub handle: Option<Handle>,
     /// When it was written, where the platform says.
     pub at: Option<Timestamp>,
@@ -93,6 +99,7 @@ impl Incoming {
             album: None,
             quoted: None,
             forwarded: None,
+            about: None,
             handle: None,
             at: None,
         }

@@ -21,4 +21,4 @@ macro_rules! channels {
     };
 }
 
-channels![discord, irc, telegram, whatsapp];
+channels![discord, email, irc, telegram, whatsapp];

@@ -54,6 +54,9 @@ const A2A_NEW: &[&str] = &["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"];
 const A2A_NODE: &[&str] = &["@a2a-js/sdk@1.3.0"];
 const CHECK_A2A_DOOR: &str = "interop/a2a/check_door.py";
 const CHECK_A2A_AGENTS: &str = "interop/a2a/check_agents.py";
+const CHECK_MAIL_STANDIN: &str = "interop/email/check_standin.py";
+/// Needs root, Dovecot and Postfix.
+const CHECK_MAIL_SERVERS: &str = "interop/email/check_real.py";
 const READY: &str = "listening on ";
 
 /// Starts each stand-in, lets its clients speak to it, ends it.
@@ -70,6 +73,8 @@ pub fn run() -> Result<()> {
         CHECK_MCP,
         CHECK_A2A_AGENTS,
         CHECK_A2A_DOOR,
+        CHECK_MAIL_STANDIN,
+        CHECK_MAIL_SERVERS,
     ];
     for script in checks.into_iter().chain(CHECK_APPS.iter().copied()).chain(CHECK_IRC.iter().copied()) {
         if !project::root().join(script).exists() {
@@ -92,6 +97,7 @@ pub fn run() -> Result<()> {
     bots(&folder, "telegram", (PYTHON_BOTS, CHECK_PYTHON_BOT), (NODE_BOTS, CHECK_NODE_BOT))?;
     bots(&folder, "whatsapp", (PYTHON_NUMBERS, CHECK_PYTHON_NUMBER), (NODE_NUMBERS, CHECK_NODE_NUMBER))?;
     bots(&folder, "discord", (PYTHON_DISCORD, CHECK_PYTHON_DISCORD), (NODE_DISCORD, CHECK_NODE_DISCORD))?;
+    email()?;
     a2a(&folder)?;
     scripted_agent(&folder)?;
     agents::run(false)
@@ -142,6 +148,20 @@ fn bots(folder: &Path, kind: &str, in_python: (&[&str], &str), in_node: (&[&str]
     let mut standin = StandIn::start(&example)?;
     let address = format!("http://{}", standin.address()?);
     shell::run(shell::command("node", &[in_node.1, &address]).env("NODE_PATH", modules))
+}
+
+/// Python's own mail libraries, on the imitated provider, and on real servers where the machine has them.
+fn email() -> Result<()> {
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "switchboard"]))?;
+    let program = project::target_dir().join("debug/switchboard").display().to_string();
+    shell::run(&mut shell::command("python3", &[CHECK_MAIL_STANDIN, &program]))?;
+    if ["/usr/sbin/dovecot", "/usr/sbin/postfix"].iter().all(|server| Path::new(server).exists()) {
+        return shell::run(&mut shell::command("python3", &[CHECK_MAIL_SERVERS, &program]));
+    }
+    println!(
+        "not run: {CHECK_MAIL_SERVERS}, since this machine lacks Dovecot and Postfix (interop/email/README.md)"
+    );
+    Ok(())
 }
 
 fn a2a(folder: &Path) -> Result<()> {

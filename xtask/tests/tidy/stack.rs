@@ -66,17 +66,21 @@ const ONCE: &[&str] = &[
 
 /// Doubled on this platform, and why that is borne.
 const TWICE: &[(&str, &str)] = &[
+    ("async-channel", "async-imap and its stop token are a major version apart; small"),
     ("base64", "the Prometheus exporter and reqwest are a version apart; small"),
     ("block-buffer", "follows digest"),
     ("cpufeatures", "follows digest"),
     ("crypto-common", "follows digest"),
     ("digest", "WebSockets still shake hands by the former sha1; traits"),
+    ("event-listener", "follows async-channel"),
     ("getrandom", "ring is two steps behind; a thin shell over one system call"),
     ("hashbrown", "metrics-util is a version behind; inlined tables"),
     ("io-lifetimes", "one part of cap-std is a version behind; types only"),
     ("nix", "rustyline is a version ahead; thin wrappers"),
     ("rand", "metrics-util is a version behind; the newer one serves tests only"),
     ("rand_core", "follows rand"),
+    ("thiserror", "async-imap is a major version behind; a macro"),
+    ("thiserror-impl", "follows thiserror"),
     ("syn", "macros are moving to version 3; it is not linked into the program"),
 ];
 

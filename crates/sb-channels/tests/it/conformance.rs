@@ -54,3 +54,16 @@ mod discord {
 
     sb_testkit::conformance!(subject());
 }
+
+mod email {
+    use std::sync::Arc;
+
+    use sb_channels::email::{KIND, standin};
+    use sb_testkit::messenger::Subject;
+
+    fn subject() -> Subject {
+        Subject { kind: Arc::new(KIND), standin: |clock| standin::open(clock, None) }
+    }
+
+    sb_testkit::conformance!(subject());
+}

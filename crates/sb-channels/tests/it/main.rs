@@ -3,6 +3,7 @@
 mod bridge;
 mod conformance;
 mod discord;
+mod email;
 mod handles;
 mod irc;
 mod jobs;

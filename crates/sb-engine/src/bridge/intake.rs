@@ -94,6 +94,7 @@ pub(super) async fn take(
                 after.push(After::Back(chat));
             }
             Event::Reported(report) => after.push(After::Reported(report)),
+            Event::Noted { what } => bridge.log.say(engine.inner().clock.now(), &one_line(&what, 300)),
             Event::Unknown { what, raw } => {
                 metrics::counter!("switchboard_updates_unknown_total").increment(1);
                 let detail = format!("an update of a kind that is not known: {}", one_line(&what, 80));
@@ -412,6 +413,9 @@ async fn known_as(engine: &Engine, bridge: &Bridge, chat: &str) -> Result<String
 /// What a message refers to, a line each. Other people's words are marked as such.
 fn context_lines(incoming: &Incoming) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(about) = &incoming.about {
+        lines.push(format!("(About: {})", one_line(about, 200)));
+    }
     if let Some(Quoted { from, ours, text }) = &incoming.quoted {
         let whose =
             if *ours { "your message".to_owned() } else { format!("a message of {}", one_line(from, 64)) };

@@ -189,16 +189,22 @@ async fn answers(
 /// Why it did not start, with what to do.
 fn not_started(why: &Fault, kind: &KindInfo) -> anyhow::Error {
     let detail = output::sentence(&why.detail);
-    let secrets: Vec<&str> =
-        kind.fields.iter().filter(|f| f.secret && f.required).map(|f| f.key.as_str()).collect();
+    let secrets = kind.fields.iter().filter(|f| f.secret);
+    let mut needed: Vec<&str> = secrets.clone().filter(|f| f.required).map(|f| f.key.as_str()).collect();
+    if needed.is_empty() {
+        // There are several ways to log in: the first is the usual one.
+        needed.extend(secrets.take(1).map(|f| f.key.as_str()));
+    }
     anyhow!(match &why.kind {
         FaultKind::Auth => {
             let set =
-                secrets.iter().map(|key| format!("--set {key}=… or {}", changes::variable(&kind.id, key)));
-            let set = set.collect::<Vec<_>>().join(", ");
-            // Where none is needed, the detail says which one it was about.
-            let remedy = if set.is_empty() { set } else { format!(" Give the right ones with {set}.") };
-            format!("{} does not accept the credentials: {detail}{remedy}", kind.label)
+                needed.iter().map(|key| format!("--set {key}=… or {}", changes::variable(&kind.id, key)));
+            format!(
+                "{} does not accept the credentials: {} Give the right ones with {}.",
+                kind.label,
+                detail,
+                set.collect::<Vec<_>>().join(", ")
+            )
         }
         FaultKind::Passing { .. } => format!(
             "{} cannot be reached ({}): {detail} What was given is kept; start the bridge again once it can be.",

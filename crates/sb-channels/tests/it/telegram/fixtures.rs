@@ -118,6 +118,7 @@ pub fn told(event: &Event) -> Value {
             let fate = report.fate.as_ref().map_or_else(|why| json!(why.to_string()), |()| json!("there"));
             json!({"reported": {"key": report.key, "message": report.message.0, "fate": fate}})
         }
+        Event::Noted { what } => json!({"noted": what}),
         Event::Unknown { what, .. } => json!({"unknown": what}),
     }
 }
