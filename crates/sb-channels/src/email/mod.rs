@@ -39,7 +39,7 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use self::compose::Letter;
 use self::feed::Inbox;
 use self::imap::{Session, quoted, timed};
-use self::settings::Mailbox;
+use self::settings::{Login, Mailbox};
 use self::thread::Thread;
 use self::tokens::{Key, Tokens};
 
@@ -88,12 +88,20 @@ impl Email {
         self.tokens.key(&self.http, self.clock.as_ref(), &self.mailbox.user, &self.mailbox.login).await
     }
 
-    /// What is done with a key; one that is not taken is not used again.
+    /// What is done with a key; one that is not taken is not used again, and told with what to look at.
     async fn tried<T>(&self, done: Result<T>) -> Result<T> {
-        if done.as_ref().is_err_and(|why| why.kind == FaultKind::Auth) {
-            self.tokens.forget().await;
-        }
-        done
+        let fault = match done {
+            Err(fault) if fault.kind == FaultKind::Auth => fault,
+            other => return other,
+        };
+        self.tokens.forget().await;
+        let look_at = match self.mailbox.login {
+            Login::Password(_) => {
+                "look at `user` and `password`: where people log in twice, it must be an app password"
+            }
+            Login::OAuth(_) => "look at `user` and what is set of `oauth_`",
+        };
+        Err(Fault { detail: format!("{}; {look_at}", fault.detail), ..fault })
     }
 
     async fn session(&self) -> Result<Session> {
