@@ -116,7 +116,7 @@ impl Listening {
                 } else if !inside {
                     self.asking.remove(&name);
                 }
-                batch.events.push(event);
+                batch.events.push(*event);
             }
             Heard::PageEnd { target, lines, last } => {
                 let (folded, page) = self.link.live.look(|session| (session.fold(&target), session.page));

@@ -20,7 +20,7 @@ pub enum Heard {
     /// `target` is where it was said, as the server calls it; `at` is the server's time.
     Said { said: Box<Incoming>, target: String, at: Option<Timestamp>, old: bool },
     /// Something about a channel; `true`: we are in it.
-    Channel { name: String, event: Event, inside: bool },
+    Channel { name: String, event: Box<Event>, inside: bool },
     /// A piece of history was told whole.
     PageEnd { target: String, lines: usize, last: Option<Timestamp> },
     /// Others wrote to us while we were away.
@@ -46,7 +46,7 @@ pub fn hear(line: &Line, session: &Session, around: &Around<'_>) -> Option<Heard
         "PRIVMSG" if !ours => message(line, session, around),
         "JOIN" if ours => {
             let name = session.fold(line.param(0));
-            Some(Heard::Channel { event: Event::Back { chat: name.clone() }, name, inside: true })
+            Some(Heard::Channel { event: Box::new(Event::Back { chat: name.clone() }), name, inside: true })
         }
         "PART" if ours => Some(outside(session, line.param(0), "we left".to_owned())),
         "KICK" if session.is_us(line.param(1)) => {
@@ -65,7 +65,7 @@ pub fn hear(line: &Line, session: &Session, around: &Around<'_>) -> Option<Heard
 
 fn outside(session: &Session, channel: &str, why: String) -> Heard {
     let name = session.fold(channel);
-    Heard::Channel { event: Event::Gone { chat: name.clone(), why }, name, inside: false }
+    Heard::Channel { event: Box::new(Event::Gone { chat: name.clone(), why }), name, inside: false }
 }
 
 fn message(line: &Line, session: &Session, around: &Around<'_>) -> Option<Heard> {
