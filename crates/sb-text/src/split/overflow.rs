@@ -47,6 +47,8 @@ struct Reading {
     /// How much of `://` the word ends with; three once it holds an address.
     scheme: usize,
     columns: Columns,
+    /// The end of what is seen if the text ends here: white space at an end is, within code.
+    seen: usize,
     /// The last character that is no white space: its end, and the bound there.
     last: (usize, usize),
     /// The end of the last whole word, likewise.
@@ -72,6 +74,7 @@ impl Reading {
             marks: None,
             scheme: 0,
             columns: Columns::default(),
+            seen: window.start,
             last: (window.start, 0),
             word: (window.start, 0),
             paragraph: (window.start, 0),
@@ -97,7 +100,13 @@ impl Reading {
         let ended = std::mem::replace(&mut self.returned, c == '\r');
         match c {
             '\n' if ended => return,
-            '\n' | '\r' => return self.end_line(),
+            '\n' | '\r' => {
+                self.end_line();
+                if self.code {
+                    self.seen = at + c.len_utf8();
+                }
+                return;
+            }
             _ => {}
         }
         if c.is_whitespace() {
@@ -107,6 +116,7 @@ impl Reading {
             self.prefix += if self.first { if c == '\t' { 4 } else { 1 } } else { 0 };
             if self.code {
                 self.flush();
+                self.seen = at + c.len_utf8();
             }
             return;
         }
@@ -137,7 +147,8 @@ impl Reading {
             self.indent = self.indent.max(self.prefix.min(40));
         }
         self.sum += charge;
-        self.last = (at + c.len_utf8(), self.sum);
+        self.seen = at + c.len_utf8();
+        self.last = (self.seen, self.sum);
     }
 
     /// A word that may yet turn out to be a mark is none to measure at.
@@ -210,8 +221,7 @@ impl Reading {
             return self.sum > fit.limit;
         }
         self.measures -= 1;
-        let read = window.assemble(self.last.0).text;
-        !fit.fits(&read)
+        !fit.fits(&window.finished(self.seen))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What holds of every cut, also while the text grows.
 
 use proptest::prelude::*;
-use sb_text::{Fit, Part, split, split_first};
+use sb_text::{Dialect, Fit, Part, Unit, split, split_first};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::pieces::{anything, document, fit};
@@ -87,4 +87,11 @@ proptest! {
             prop_assert!(rest.fits(&part.text) || rest.limit < 120);
         }
     }
+}
+
+/// Within code, white space at the end is seen, so it counts as what follows does.
+#[test]
+fn a_line_of_white_space_in_code_moves_nothing() {
+    let fit = Fit { limit: 61, unit: Unit::Chars, dialect: Dialect::Html };
+    check_growth(" <div>\n```rust\n``let x = 1;> - [ ] <div>\n ", "word", &fit);
 }
