@@ -8,6 +8,7 @@ mod handles;
 mod irc;
 mod jobs;
 mod options;
+mod recorded;
 mod simulation;
 mod telegram;
 mod whatsapp;

@@ -2,7 +2,7 @@
 
 mod facts;
 mod faults;
-pub mod fixtures;
+mod fixtures;
 mod receiving;
 mod rules;
 mod sending;
