@@ -3,7 +3,7 @@
 //!
 //! Besides the script's own lines it knows `!tool fault {"kind":"…"}`: `die`, `garbage`, `twice`, `mute`, `late`, `files`,
 //! `mode`, `picture`; `!tool house {"tool":"…","input":{…}}` calls a tool of the server it was
-//! given (`"leave":true`: and does not wait; `"key":"…"`: with another key; `"list":true`: lists them;
+//! given (`"leave":true`: and does not wait; `"leave":"late"`: until its next call is there; `"key":"…"`: with another key; `"list":true`: lists them;
 //! `"asks":"meta"` or `"title"`: asks leave first); `!tool choose {"options":[[kind, id, name] …]}`, and `!tool edit {"path":"…","old":"…","new":"…"}`.
 //! Its sessions are files in its folder, so that another process can take them up. Flags: `--no-modes`, `--options` (modes
 //! and models as options of a session), `--no-http` (it takes no servers over HTTP), `--load` (it takes sessions up by telling them again), `--blind` (it is shown no
@@ -32,6 +32,8 @@ struct Agent {
     model: String,
     /// The server it was given.
     server: Value,
+    /// A call that it still holds though it waits for it no longer.
+    held: Option<Answering>,
 }
 
 fn main() {
@@ -45,6 +47,7 @@ fn main() {
         mode: "auto".to_owned(),
         model: "small".to_owned(),
         server: Value::Null,
+        held: None,
     };
     while let Some(message) = agent.hear() {
         let (id, params) = (message["id"].clone(), message["params"].clone());
@@ -322,8 +325,24 @@ impl Agent {
         let key = input["key"].as_str().map_or(key, |other| format!("Bearer {other}"));
         let url = self.server["url"].as_str().unwrap_or_default();
         let address = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
-        let said = match post(address, &key, &body, input["leave"] == true) {
-            Ok(said) => said,
+        let said = match post(address, &key, &body) {
+            Ok(answering) => {
+                self.held = None;
+                // For whoever wants to know how many were taken.
+                let _ = std::fs::File::options()
+                    .create(true)
+                    .append(true)
+                    .open(here(".taken"))
+                    .and_then(|mut taken| writeln!(taken, "{}", answering.status));
+                match input["leave"].as_str() {
+                    Some(_) => {
+                        self.held = Some(answering);
+                        String::new()
+                    }
+                    None if input["leave"] == true => String::new(),
+                    None => answering.read().unwrap_or_else(|why| why.to_string()),
+                }
+            }
             Err(why) => why.to_string(),
         };
         self.say(&format!("{said} "));
@@ -430,7 +449,13 @@ impl Agent {
 }
 
 /// Posts to a server and reads what it says; `leave`: only that it listens.
-fn post(address: &str, key: &str, body: &str, leave: bool) -> std::io::Result<String> {
+/// A call whose answer may take its time.
+struct Answering {
+    status: String,
+    lines: std::io::Lines<std::io::BufReader<std::net::TcpStream>>,
+}
+
+fn post(address: &str, key: &str, body: &str) -> std::io::Result<Answering> {
     let mut server = std::net::TcpStream::connect(address)?;
     let length = body.len();
     write!(
@@ -441,26 +466,27 @@ fn post(address: &str, key: &str, body: &str, leave: bool) -> std::io::Result<St
     )?;
     let mut lines = std::io::BufReader::new(server).lines();
     let status = lines.next().transpose()?.unwrap_or_default();
-    // For whoever wants to know how many were taken.
-    writeln!(std::fs::File::options().create(true).append(true).open(here(".taken"))?, "{status}")?;
-    if leave {
-        return Ok(String::new());
-    }
-    let mut said = Value::Null;
-    for line in lines {
-        let line = line?;
-        let line = line.trim().trim_start_matches("data: ");
-        if line.starts_with('{') {
-            said = serde_json::from_str(line)?;
+    Ok(Answering { status, lines })
+}
+
+impl Answering {
+    fn read(self) -> std::io::Result<String> {
+        let mut said = Value::Null;
+        for line in self.lines {
+            let line = line?;
+            let line = line.trim().trim_start_matches("data: ");
+            if line.starts_with('{') {
+                said = serde_json::from_str(line)?;
+            }
         }
+        let result = &said["result"];
+        if let Some(tools) = result["tools"].as_array() {
+            let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+            return Ok(names.join(", "));
+        }
+        let how = if result["isError"] == true { "failed" } else { "ok" };
+        Ok(result["content"][0]["text"].as_str().map_or(self.status, |text| format!("{how}: {text}")))
     }
-    let result = &said["result"];
-    if let Some(tools) = result["tools"].as_array() {
-        let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-        return Ok(names.join(", "));
-    }
-    let how = if result["isError"] == true { "failed" } else { "ok" };
-    Ok(result["content"][0]["text"].as_str().map_or(status, |text| format!("{how}: {text}")))
 }
 
 fn here(path: &str) -> String {

@@ -149,6 +149,10 @@ impl ConversationId {
     pub fn name(&self) -> &str {
         self.0.splitn(3, ':').nth(2).unwrap_or(&self.0)
     }
+    /// Whether other agents talk here: then each message is a task, and somebody may want to be told how it stands.
+    pub fn is_of_agents(&self) -> bool {
+        self.0.starts_with("a2a:")
+    }
 }
 
 impl ProfileName {

@@ -14,7 +14,7 @@ use crate::live::Live;
 impl Actor {
     pub(super) fn show(&mut self, now: &mut Loaded, show: Show) {
         self.show_chat(now, &show);
-        if self.id.0.starts_with("a2a:") {
+        if self.id.is_of_agents() {
             match &show {
                 Show::Began(_, messages) => self.engine.inner().stirred.touch(messages.iter().copied()),
                 Show::Ended(message, _) => self.engine.inner().stirred.touch([*message]),

@@ -196,17 +196,20 @@ async fn one_that_takes_no_servers_over_http_works_without_and_the_log_says_so()
 
 #[tokio::test]
 async fn a_call_it_gave_up_on_is_not_done_and_asking_again_is_the_same_question() {
-    let app = app().await;
-    let note = r#"{"tool":"remember","input":{"text":"Ann likes tea"}"#;
-    let asked = say(&app, &format!("!tool house {note},\"leave\":true}}\n!tool house {note}}}")).await;
-    assert_eq!(asked.kind, EndKind::Waiting);
-    let taken = || std::fs::read_to_string(app.workspace().join(".taken")).unwrap_or_default();
-    sb_testkit::until("the second call", async || (taken().lines().count() == 2).then_some(())).await;
-    let done = say(&app, "/approve").await;
-    assert!(done.said.contains("ok: Noted"), "the second waited for the first one's answer: {}", done.said);
-    assert_eq!(app.engine.memos(&"assistant".into()).await.unwrap().len(), 1);
-    let asked = log(&app, &done).await.into_iter().filter(|r| matches!(r, Record::Asked { .. })).count();
-    assert_eq!(asked, 1, "nobody was asked twice");
+    // Whether it is seen to hang up before it asks again, or only afterwards.
+    for leaves in ["true", "\"late\""] {
+        let app = app().await;
+        let note = r#"{"tool":"remember","input":{"text":"Ann likes tea"}"#;
+        let script = format!("!tool house {note},\"leave\":{leaves}}}\n!tool house {note}}}");
+        assert_eq!(say(&app, &script).await.kind, EndKind::Waiting);
+        let taken = || std::fs::read_to_string(app.workspace().join(".taken")).unwrap_or_default();
+        sb_testkit::until("the second call", async || (taken().lines().count() == 2).then_some(())).await;
+        let done = say(&app, "/approve").await;
+        assert!(done.said.contains("ok: Noted"), "the second got the first one's answer: {}", done.said);
+        assert_eq!(app.engine.memos(&"assistant".into()).await.unwrap().len(), 1);
+        let asked = log(&app, &done).await.into_iter().filter(|r| matches!(r, Record::Asked { .. })).count();
+        assert_eq!(asked, 1, "nobody was asked twice");
+    }
 }
 
 #[tokio::test]
